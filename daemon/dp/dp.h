@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The data path as the daemon holds it: programs loaded, maps pinned or adopted, programs attached to
+ * interfaces, tables placed and flipped, counters and sessions read. One control thread. Errors are
+ * negative errno; a sentence for people goes to `message` where one is given.
+ *
+ *   dp.c        open, adopt, close, detach_all, features     attach.c    hooks on interfaces, their pins
+ *   tables.c    table memory, the flip, the grace period     counters.c  ports, rules, reasons
+ *   sessions.c  the session tables                            probe.c     kernel features
+ */
+#ifndef SECG_DP_DP_H
+#define SECG_DP_DP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <secg/flow.h>
+#include <secg/policy.h>
+
+#include "core/cleanup.h"
+#include "model/config.h"
+#include "net/net.h"
+
+/* Kernel features that change what is chosen; found by trying, never by version. */
+#define DP_FEATURES(X)                                                       \
+	X(TCX, "tcx", "TC programs as links, first in line")                 \
+	X(XDP_FRAGS, "xdp_frags", "XDP on frames of several buffers")        \
+	X(XDP_LINK, "xdp_link", "XDP programs as links, which can be pinned")
+
+enum dp_feature {
+#define DP_FEATURE_ENUM(name, word, text) DP_FEATURE_##name,
+	DP_FEATURES(DP_FEATURE_ENUM)
+#undef DP_FEATURE_ENUM
+	DP_FEATURE_COUNT,
+};
+extern const char *const dp_feature_names[DP_FEATURE_COUNT];
+
+struct dp_options {
+	const char *bpffs; /* folder of the pins; NULL: nothing is pinned (--ephemeral) */
+	uint32_t max_sessions;
+	size_t table_memory_bytes;
+	uint32_t without; /* mask of 1 << enum dp_feature: do not use although present */
+};
+
+struct dp;
+
+#define DP_MESSAGE_SIZE 256
+
+/*
+ * Loads the programs and opens or adopts the pinned maps under <bpffs>/v<SECG_LAYOUT>/. Adopted maps
+ * keep their sizes; where an option asks for another size, `message` says so and the call succeeds. A
+ * map of another shape than this build knows: -EINVAL and a message. Nothing is attached or changed.
+ */
+int dp_open(struct dp **ret_dp, const struct dp_options *options, char message[DP_MESSAGE_SIZE]);
+/* Closes descriptors; pinned programs go on filtering. */
+void dp_close(struct dp *dp);
+DEFINE_CLEANUP(struct dp *, dp_close);
+
+bool dp_has_feature(const struct dp *dp, enum dp_feature feature);
+/* Ticks (SECG_TICK_SHIFT) a second, and the present tick, as the programs see it. */
+double dp_ticks_per_second(const struct dp *dp);
+uint32_t dp_now(const struct dp *dp);
+/* Kernel memory of each map, in bytes; calls `each` with its name. */
+void dp_memory(const struct dp *dp, void (*each)(const char *map, uint64_t bytes, void *data), void *data);
+
+/* ── tables ─────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Copies lines into free table memory for the next flip. -ENOSPC. */
+int dp_tables_place(struct dp *dp, const void *lines, uint32_t count, uint32_t *ret_line);
+/* A placed extent is not used by the next flip; it becomes free after that flip's grace period. */
+void dp_tables_release(struct dp *dp, uint32_t line);
+/* Undoes places and releases since the last flip. */
+void dp_tables_abort(struct dp *dp);
+/*
+ * Writes root and ports beside the live ones and moves the selector. Entry i of `ports` is port id i.
+ * The release of what the previous generation used is finished by dp_tables_settle. -ENOSPC: nothing
+ * has changed. Lines in use by an adopted generation stay reserved until the first flip.
+ */
+int dp_tables_flip(struct dp *dp, uint64_t generation, const struct secg_port *ports, uint32_t count);
+/* Waits for a grace period if one is owed and frees what was released. Milliseconds. */
+int dp_tables_settle(struct dp *dp);
+/* Generation that is live; 0: none was ever flipped. */
+uint64_t dp_tables_generation(const struct dp *dp);
+void dp_tables_usage(const struct dp *dp, uint64_t *ret_used_bytes, uint64_t *ret_size_bytes);
+
+/* ── hooks ──────────────────────────────────────────────────────────────────────────────────────── */
+
+enum dp_mode {
+	DP_MODE_NONE,
+	DP_MODE_NATIVE,
+	DP_MODE_GENERIC,
+	DP_MODE_TCX,
+	DP_MODE_CLSACT,
+};
+extern const char *const dp_mode_names[]; /* "none" "native" "generic" "tcx" "clsact" */
+
+#define DP_TAG_SIZE 17
+
+struct dp_attachment {
+	bool is_xdp; /* hook of direction from */
+	enum dp_mode mode;    /* of from */
+	enum dp_mode mode_to; /* of to */
+	char prog_tag[DP_TAG_SIZE];
+	char prog_tag_to[DP_TAG_SIZE];
+	bool is_degraded; /* works, but not as asked: message says why (generic XDP, a program before ours) */
+	char message[DP_MESSAGE_SIZE];
+};
+
+/* What is known of an interface when its hook is chosen; injected by tests. */
+struct dp_probe {
+	bool is_native_xdp;	 /* the driver takes a native XDP program */
+	bool has_foreign_xdp;	 /* an XDP program that is not ours is attached */
+	uint32_t foreign_xdp_id;
+	bool has_ethernet;
+	const char *kind; /* rtnl kind: "veth", "tun", "bridge", "vlan", "wireguard", ...; "" for a NIC */
+};
+struct dp_choice {
+	bool is_xdp;
+	bool is_generic;
+	bool is_failed; /* must not be attached; message says why */
+	char message[DP_MESSAGE_SIZE]; /* also a warning where it is not failed; "" none */
+};
+/* design: hook auto takes XDP on native devices other than veth and tap, TC elsewhere and beside a
+ * foreign XDP program; xdp insists, generic as a fallback; tc insists. Pure. */
+void dp_choose_hook(struct dp_choice *ret_choice, enum port_hook hook, const struct dp_probe *probe);
+
+/*
+ * Guards an interface as port `id`: the ifindex entry first, then the hooks, both directions, pinned as
+ * <bpffs>/v<N>/links/<id>_from and _to with the port id. Adopts what is already pinned for this id and
+ * interface by updating the link to this build's program; a severed pin is removed and attached anew;
+ * a change of hook attaches the new one before it drops the old one. On failure neither direction is left half attached and
+ * attachment->message says why in one sentence naming what to do.
+ */
+int dp_attach(struct dp *dp, uint32_t id, const struct net_link *link, enum port_hook hook,
+	      struct dp_attachment *ret_attachment);
+/* Removes hooks, pins and the ifindex entry of a port; absent ones are no error. */
+int dp_detach(struct dp *dp, uint32_t id, int ifindex);
+/* The interface is gone: removes pins and the ifindex entry. */
+void dp_forget(struct dp *dp, uint32_t id, int ifindex);
+/* Detaches pinned ports for which `is_wanted` is false (left by an earlier daemon). */
+int dp_detach_unwanted(struct dp *dp, bool (*is_wanted)(uint32_t id, void *data), void *data);
+/* --detach-all: removes every hook and pin under the folder, also of other layouts. */
+int dp_detach_all(const char *bpffs, char message[DP_MESSAGE_SIZE]);
+
+/* ── counters ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Sums over CPUs. */
+int dp_port_counters(const struct dp *dp, uint32_t id, struct secg_port_counters *ret_counters);
+int dp_rule_counter(const struct dp *dp, uint32_t index, struct secg_counter *ret_counter);
+/* Zeroes a counter before its number is handed out anew. */
+int dp_rule_counter_zero(struct dp *dp, uint32_t index);
+int dp_port_counters_zero(struct dp *dp, uint32_t id);
+/* Drops of packets whose port is unknown (interface without an entry), by reason: port id 0. */
+
+/* ── sessions ───────────────────────────────────────────────────────────────────────────────────── */
+
+struct dp_session {
+	struct secg_flow_key key;
+	struct secg_flow flow;
+	uint64_t position; /* opaque; orders a listing */
+};
+/* Calls `each` for live sessions from `position` on (0: all) until it returns false. Expired ones are
+ * skipped; the timeouts are those of the port that the flow names in the live generation. */
+int dp_sessions_each(const struct dp *dp, uint64_t position,
+		     bool (*each)(const struct dp_session *session, void *data), void *data);
+/* Frees one; -ENOENT when it is gone or belongs to another flow by now. */
+int dp_session_delete(struct dp *dp, const struct dp_session *session);
+struct dp_session_usage {
+	uint64_t used, max;	    /* answered flows: slots and overflow */
+	uint64_t new_used, new_max; /* half-open and one-way flows */
+};
+int dp_session_usage(const struct dp *dp, struct dp_session_usage *ret_usage);
+/* Frees expired sessions in at most `budget` slots from where the last call ended; returns how many it
+ * freed. Called by the loop every second. */
+int dp_sessions_sweep(struct dp *dp, uint32_t budget);
+
+/* Timeout of a flow in ticks, given the port's table. Shared by listing and tests. */
+uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state, const uint32_t timeout[8]);
+
+#endif

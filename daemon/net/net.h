@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interfaces of this network namespace, followed through rtnetlink (libmnl). One control thread.
+ */
+#ifndef SECG_NET_NET_H
+#define SECG_NET_NET_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/cleanup.h"
+
+struct net_link {
+	int ifindex;
+	char name[IF_NAMESIZE];
+	char kind[16];	    /* IFLA_INFO_KIND; "" where the kernel names none (NICs) */
+	uint16_t type;	    /* ARPHRD_* */
+	uint8_t mac[6];	    /* zero without one */
+	uint32_t mtu;	    /* bytes */
+	uint32_t flags;	    /* IFF_* */
+	int master;	    /* ifindex; 0 none */
+};
+
+/* Frames start with an Ethernet header. */
+bool net_link_has_ethernet(const struct net_link *link);
+/* tap or veth (workload side of the host); NIC, bond, bridge, tunnel: false. */
+bool net_link_is_workload(const struct net_link *link);
+
+enum net_event {
+	NET_LINK_ADDED,
+	NET_LINK_CHANGED, /* renamed, other kind, MAC, MTU, flags or master */
+	NET_LINK_REMOVED, /* deleted or moved to another namespace */
+};
+
+struct net;
+
+typedef void (*net_callback)(enum net_event event, const struct net_link *link, void *data);
+
+/* Opens the socket and reads the links that are there (NET_LINK_ADDED for each before it returns). */
+int net_open(struct net **ret_net, net_callback callback, void *data);
+void net_close(struct net *net);
+DEFINE_CLEANUP(struct net *, net_close);
+/* Readable when net_dispatch has work. */
+int net_fd(const struct net *net);
+/* Reads what is there and calls back. After an overrun (ENOBUFS) it reads all links anew and reports the
+ * differences. Negative errno when the socket is broken for good. */
+int net_dispatch(struct net *net);
+/* Lend; NULL. Valid until the next net_dispatch. */
+const struct net_link *net_find_name(const struct net *net, const char *name);
+const struct net_link *net_find_ifindex(const struct net *net, int ifindex);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Sessions as kernel and daemon see them: the key of a flow, the slot of the established table, the
+ * value of the two hashes beside it.
+ *
+ *   secg_new          LRU hash   key ─► struct secg_flow     half-open and one-way flows
+ *   secg_established  array of struct secg_slot, mmapable     answered flows, SECG_WAYS slots a bucket
+ *   secg_overflow     hash       key ─► struct secg_flow     answered flows whose bucket is full
+ */
+#ifndef SECG_FLOW_H
+#define SECG_FLOW_H
+
+#include <secg/abi.h>
+
+#define SECG_WAYS 4 /* slots of a bucket; bucket b is slots [b * SECG_WAYS, ...) */
+
+/*
+ * Both directions of a flow make the same key: endpoint 0 is the numerically lower (address words, then
+ * port, compared as stored). `parity` = (direction in which the session opened) XOR (the opener is
+ * endpoint 1): an opening packet and its reply agree on it, a packet that crosses two ports of one
+ * domain, or a session opened from the other side, does not.
+ */
+struct secg_flow_key {
+	__be32 addr[2][4]; /* IPv4: word 0, the others zero */
+	__be16 port[2];	   /* ICMP queries: the identifier, twice; protocols without ports: 0 */
+	__u16 domain;
+	__u8 proto;
+	__u8 flags; /* SECG_KEY_* */
+};
+_Static_assert(sizeof(struct secg_flow_key) == 40, "no holes, five words to compare");
+
+#define SECG_KEY_PARITY 0x1u
+#define SECG_KEY_IPV6	0x2u
+
+/*
+ * State word. The daemon changes a slot only by compare-and-swap of this word to phase FREE; the
+ * incarnation, raised at each claim, keeps it from freeing a slot that was given to another flow.
+ */
+#define SECG_FLOW_PHASE_MASK  0x0000000fu
+#define SECG_FLOW_FREE	      0u /* nothing here */
+#define SECG_FLOW_NEW	      1u /* TCP half-open, others one-way */
+#define SECG_FLOW_ESTABLISHED 2u /* TCP established, others two-way */
+#define SECG_FLOW_CLOSING     3u /* TCP after both FINs or a reset */
+#define SECG_FLOW_OPENED_TO   0x00000010u /* opened in direction to, else from */
+#define SECG_FLOW_PICKUP      0x00000020u /* TCP that was not seen to open */
+#define SECG_FLOW_SYN_REPLY   0x00000040u /* the other side has sent its SYN */
+#define SECG_FLOW_FIN_ORIG    0x00000080u
+#define SECG_FLOW_FIN_REPLY   0x00000100u
+#define SECG_FLOW_INCARNATION_SHIFT 16
+
+/* Index into the pairs below. */
+enum secg_side {
+	SECG_ORIG = 0,	/* packets of the opener */
+	SECG_REPLY = 1,
+};
+
+struct secg_flow_state {
+	__u32 state; /* SECG_FLOW_* */
+	__u32 seen;  /* tick of the last packet */
+	__u32 rule;  /* index of the rule's counter; 0: no rule (absent direction, default allow) */
+	__u32 generation; /* secg_port.policy_generation under which it was last judged */
+};
+
+struct secg_flow_account {
+	__u64 packets[2]; /* wire packets, by enum secg_side; may miss a few where one side uses several CPUs */
+	__u64 bytes[2];
+	__u32 edge[2];	  /* TCP: highest acknowledgement sent by the side, host order */
+	__u32 created;	  /* tick */
+	__u16 port;	  /* id of the port on which it opened */
+	__u16 zero;
+};
+_Static_assert(sizeof(struct secg_flow_state) == 16, "no holes");
+_Static_assert(sizeof(struct secg_flow_account) == 48, "no holes");
+
+/* Value of secg_new and secg_overflow. */
+struct secg_flow {
+	struct secg_flow_state s;
+	struct secg_flow_account a;
+};
+_Static_assert(sizeof(struct secg_flow) == 64, "no holes");
+
+/*
+ * Line 0 is what a lookup reads, line 1 what every packet writes. `version` is odd while a BPF program
+ * fills the slot; only BPF makes it odd. A reader takes the version before and after and starts again
+ * when it moved.
+ */
+struct secg_slot {
+	struct secg_flow_key key;
+	__u32 version;
+	__u32 overflow; /* first way of a bucket only: entries of secg_overflow that belong to it */
+	struct secg_flow_state s;
+
+	struct secg_flow_account a;
+	__u64 zero[2];
+};
+_Static_assert(sizeof(struct secg_slot) == 128, "two lines");
+
+/* Key and value of secg_fragments: the verdict of a datagram's first fragment. */
+struct secg_fragment_key {
+	__be32 src[4];
+	__be32 dst[4];
+	__be32 id;
+	__u16 port; /* port id */
+	__u8 proto;
+	__u8 flags; /* bit 0: direction, bit 1: IPv6 */
+};
+_Static_assert(sizeof(struct secg_fragment_key) == 40, "no holes");
+
+struct secg_fragment {
+	__u32 seen; /* tick */
+	__u32 rule; /* counter index of the rule that let the first fragment pass */
+};
+_Static_assert(sizeof(struct secg_fragment) == 8, "no holes");
+
+#endif
