@@ -33,12 +33,20 @@ enum secg_direction {
 
 /*
  * Unit of table memory: one cache line. Compiled policies, the port table and the root live in one
- * array of lines and refer to each other by line number. Line 0 is never used, so 0 means "none".
+ * array of lines and refer to each other by line number. Line 0 is all ones, the vector of a dimension
+ * that tells nothing apart; no structure lies there, so in every other reference 0 means "none".
  */
 struct secg_line {
 	__u32 w[16];
 };
 _Static_assert(sizeof(struct secg_line) == 64, "a line is a cache line");
+
+/* Items of the array secg_selector, 64 bits each. */
+enum secg_selector_item {
+	SECG_SELECTOR_ROOT = 0, /* line of the live struct secg_root; 0: none yet. Moved by one store */
+	SECG_SELECTOR_SEED = 1, /* seed of secg_flow_hash; random, odd, written once when the map is made */
+	SECG_SELECTOR_ITEMS = 2,
+};
 
 #define SECG_PORT_L3 0x1u /* secg_ifindex.flags: the device has no Ethernet header */
 

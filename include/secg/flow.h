@@ -22,15 +22,35 @@
  */
 struct secg_flow_key {
 	__be32 addr[2][4]; /* IPv4: word 0, the others zero */
-	__be16 port[2];	   /* ICMP queries: the identifier, twice; protocols without ports: 0 */
+	__be16 port[2];	   /* ICMP queries: the identifier at the side that asks, else 0 */
 	__u16 domain;
 	__u8 proto;
 	__u8 flags; /* SECG_KEY_* */
-};
+} __attribute__((aligned(8)));
 _Static_assert(sizeof(struct secg_flow_key) == 40, "no holes, five words to compare");
 
 #define SECG_KEY_PARITY 0x1u
 #define SECG_KEY_IPV6	0x2u
+
+/*
+ * Hash of a key under the seed of its table (secg_selector[SECG_SELECTOR_SEED]), so that nobody outside
+ * can aim flows at one bucket. Bucket = hash & (buckets - 1). Multilinear over the five words, which
+ * multiply side by side.
+ */
+static inline __u32 secg_flow_hash(const struct secg_flow_key *key, __u64 seed)
+{
+	const __u64 *word = (const __u64 *)key;
+	__u64 sum = seed;
+
+	sum += word[0] * (seed ^ 0x9e3779b97f4a7c15ull);
+	sum += word[1] * (seed ^ 0xbf58476d1ce4e5b9ull);
+	sum += word[2] * (seed ^ 0x94d049bb133111ebull);
+	sum += word[3] * (seed ^ 0xd6e8feb86659fd93ull);
+	sum += word[4] * (seed ^ 0xa0761d6478bd642full);
+	sum ^= sum >> 32;
+	sum *= 0xe7037ed1a0b428dbull;
+	return (__u32)(sum >> 32);
+}
 
 /*
  * State word. The daemon changes a slot only by compare-and-swap of this word to phase FREE; the
