@@ -35,12 +35,13 @@ int ids_load(struct ids *ids, const char *name, uint32_t id);
 void ids_unmark(struct ids *ids);
 /* Removes unmarked names. Their numbers are not handed out again before ids_settle, because the data
  * path may still use them. Calls `removed` for each. */
-void ids_sweep(struct ids *ids, void (*removed)(const char *name, uint32_t id, void *data), void *data);
+void ids_sweep(struct ids *ids, void (*removed)(const char *name, uint32_t id, void *data),
+	       void *data);
 /* A grace period has passed: removed numbers may be handed out again. */
 void ids_settle(struct ids *ids);
 /* Calls `each` for every name. */
-void ids_each(const struct ids *ids, void (*each)(const char *name, uint32_t id, bool is_new, void *data),
-	      void *data);
+void ids_each(const struct ids *ids,
+	      void (*each)(const char *name, uint32_t id, bool is_new, void *data), void *data);
 /* Names handed out since the last ids_clear_new are "new" for ids_each. */
 void ids_clear_new(struct ids *ids);
 

@@ -38,18 +38,19 @@ struct compile_packet {
 	enum secg_family family;
 	addr_t src, dst;
 	uint8_t protocol;
-	bool has_l4;	/* the packet shows ports, or ICMP type and code */
-	uint16_t high;	/* source port or ICMP type */
-	uint16_t low;	/* destination port or ICMP code */
+	bool has_l4;   /* the packet shows ports, or ICMP type and code */
+	uint16_t high; /* source port or ICMP type */
+	uint16_t low;  /* destination port or ICMP code */
 };
 
 struct compile_verdict {
 	enum secg_action action; /* ALLOW, ALLOW_STATELESS, DROP; NONE: no rule decides */
-	uint32_t slot;		 /* of the deciding rule; undefined with NONE */
+	uint32_t slot;           /* of the deciding rule; undefined with NONE */
 };
 
 /* Looks a packet up in compiled lines exactly as the data path does. For tests, trace and the eager
  * recheck of sessions. */
-struct compile_verdict compiled_lookup(const struct compiled *compiled, const struct compile_packet *packet);
+struct compile_verdict compiled_lookup(const struct compiled *compiled,
+				       const struct compile_packet *packet);
 
 #endif
