@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Somebody else's BPF programs, loaded and attached through libbpf."""
+
+import ctypes
+import os
+import socket
+
+from lab import ROOT, run
+
+XDP, TCX_INGRESS, TCX_EGRESS = 37, 46, 47  # enum bpf_attach_type
+BEFORE = 1 << 3  # BPF_F_BEFORE
+
+
+class _LinkOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("flags", ctypes.c_uint32), ("rest", ctypes.c_uint8 * 52)]
+
+
+def _checked(result, _function, _arguments):
+    if result < 0:
+        raise OSError(-result, os.strerror(-result))
+    return result
+
+
+_bpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
+_bpf.bpf_object__open_file.restype = ctypes.c_void_p
+_bpf.bpf_object__find_program_by_name.restype = ctypes.c_void_p
+_bpf.bpf_object__load.errcheck = _checked
+_bpf.bpf_link_create.errcheck = _checked
+
+
+class Foreign:
+    def __init__(self, folder):
+        target = os.path.join(folder, "foreign.bpf.o")
+        include = "/usr/include/" + run("gcc", "-print-multiarch").stdout.strip()
+        run("clang", "-O2", "-g", "-target", "bpf", f"-I{include}", "-c",
+            os.path.join(ROOT, "tests/e2e/foreign.bpf.c"), "-o", target)
+        self.object = ctypes.c_void_p(_bpf.bpf_object__open_file(target.encode(), None))
+        if not self.object:
+            raise OSError(ctypes.get_errno(), f"cannot open {target}")
+        self.links = []
+        _bpf.bpf_object__load(self.object)
+
+    def attach(self, ns, interface, program, kind, flags=0):
+        """The link's descriptor; closed, hence detached, by detach()."""
+        prog = ctypes.c_void_p(_bpf.bpf_object__find_program_by_name(self.object, program.encode()))
+        options = _LinkOptions(size=ctypes.sizeof(_LinkOptions), flags=flags)
+        with ns.entered():
+            link = _bpf.bpf_link_create(_bpf.bpf_program__fd(prog), socket.if_nametoindex(interface), kind,
+                                        ctypes.byref(options))
+        self.links.append(link)
+        return link
+
+    def detach(self):
+        for link in self.links:
+            os.close(link)
+        self.links = []
+
+    def seen(self):
+        fd = _bpf.bpf_object__find_map_fd_by_name(self.object, b"foreign_seen")
+        key, value = ctypes.c_uint32(0), ctypes.c_uint64(0)
+        if _bpf.bpf_map_lookup_elem(fd, ctypes.byref(key), ctypes.byref(value)) != 0:
+            raise OSError(ctypes.get_errno(), "foreign_seen")
+        return value.value
+
+    def close(self):
+        self.detach()
+        _bpf.bpf_object__close(self.object)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The REST socket as a client sees it: HTTP over a unix socket, JSON in, JSON out."""
+
+import http.client
+import json
+import socket
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("localhost", timeout=timeout)
+        self.unix_path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.unix_path)
+
+
+class Answer:
+    def __init__(self, status, headers, raw):
+        self.status = status
+        self.headers = headers
+        self.raw = raw
+
+    @property
+    def json(self):
+        return json.loads(self.raw)
+
+    @property
+    def errors(self):
+        return self.json["errors"]
+
+    def __repr__(self):
+        return f"{self.status} {self.raw[:2000]!r}"
+
+
+class Rest:
+    def __init__(self, path, timeout=30):
+        self.path = path
+        self.timeout = timeout
+
+    def request(self, method, path, body=None, headers=None):
+        """`body`: bytes or str as they are, anything else as JSON."""
+        headers = dict(headers or {})
+        if isinstance(body, str):
+            body = body.encode()
+        elif body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        if body is not None:
+            headers.setdefault("Content-Type", "application/json")
+        connection = UnixConnection(self.path, self.timeout)
+        try:
+            connection.request(method, path, body=body, headers=headers)
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.getheaders()), response.read())
+        finally:
+            connection.close()
+
+    def raw(self, data, shut=False, timeout=10):
+        """Sends bytes as they are; what comes back until the peer closes, or b"" after `timeout`."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+            sock.settimeout(timeout)
+            sock.connect(self.path)
+            answer = b""
+            try:
+                sock.sendall(data)
+                if shut:
+                    sock.shutdown(socket.SHUT_WR)
+                while chunk := sock.recv(65536):
+                    answer += chunk
+            except (ConnectionError, socket.timeout):
+                pass
+            return answer
+
+    def ok(self, method, path, body=None, headers=None):
+        answer = self.request(method, path, body, headers)
+        assert answer.status == 200, f"{method} {path}: {answer}"
+        return answer.json
+
+    def get(self, path):
+        return self.ok("GET", path)
+
+    def put(self, path, body, **headers):
+        return self.ok("PUT", path, body, headers)
+
+    def patch(self, path, body, **headers):
+        return self.ok("PATCH", path, body, headers)
+
+    def delete(self, path):
+        return self.ok("DELETE", path)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sgctl as a person and a script use it: files in, tables and JSON out, exit codes."""
+
+import json
+import os
+
+import pytest
+
+import traffic
+from lab import BUILD, run
+
+PORT = 7500
+YAML = f"""# a policy as a person writes it
+schema: secg/1
+groups:
+  clients: {{prefixes: [10.1.0.0/24, "fd01::/64"]}}
+acls:
+  web:
+    rules:
+      - id: echo
+        action: allow
+        src: "@clients"
+        protocol: udp
+        dst_ports: {PORT}
+      - {{id: ping, action: allow, protocol: ping}}
+ports:
+  p: {{interface: h0, from: [web], to: []}}
+"""
+
+
+@pytest.fixture
+def files(lab, daemon):
+    """Writes a file and names it."""
+    daemon.apply({})
+
+    def write(name, content):
+        path = os.path.join(lab.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    return write
+
+
+def test_apply_yaml_and_json(daemon, path, files):
+    done = daemon.sgctl("apply", "-f", files("a.yaml", YAML))
+    assert done.returncode == 0, done.stderr
+    assert daemon.port("p")["state"] == "guarded"
+    result = traffic.udp(path.client, path.server, path.server_addr[4], 4, PORT)
+    result.close()
+    assert result.has_reply
+    # apply merges: what another file does not name stays.
+    done = daemon.sgctl("apply", "-f", files("b.json", {"groups": {"more": {"prefixes": ["192.0.2.1"]}}}))
+    assert done.returncode == 0, done.stderr
+    assert set(daemon.api.get("/v1/groups")) == {"clients", "more"}
+    assert daemon.sgctl("apply", "-f", files("a.yaml", YAML)).returncode == 0
+
+
+def test_get(daemon, files):
+    daemon.sgctl("apply", "-f", files("a.yaml", YAML), check=True)
+    done = daemon.sgctl("get", "ports")
+    assert done.returncode == 0
+    assert "p" in done.stdout.split() and "h0" in done.stdout and "guarded" in done.stdout
+    assert json.loads(daemon.sgctl("-o", "json", "get", "acls").stdout) == daemon.api.get("/v1/acls")
+    assert json.loads(daemon.sgctl("get", "acls", "web", "-o", "json").stdout) == daemon.api.get("/v1/acls/web")
+    assert "clients" in daemon.sgctl("get", "groups").stdout
+    done = daemon.sgctl("get", "acls", "absent")
+    assert done.returncode == 2 and "absent" in done.stderr and done.stdout == ""
+
+
+def test_delete(daemon, files):
+    daemon.sgctl("apply", "-f", files("a.yaml", YAML), check=True)
+    done = daemon.sgctl("delete", "groups", "clients")
+    assert done.returncode == 2 and "web" in done.stderr, "it is in use, and the message says where"
+    assert daemon.sgctl("delete", "ports", "p").returncode == 0
+    assert daemon.api.get("/v1/ports") == {}
+    assert daemon.sgctl("delete", "ports", "p").returncode == 2
+
+
+def test_sessions_and_stats(daemon, path, files):
+    daemon.sgctl("apply", "-f", files("a.yaml", YAML), check=True)
+    daemon.api.delete("/v1/sessions?all=1")
+    result = traffic.udp(path.client, path.server, path.server_addr[6], 6, PORT)
+    result.close()
+    done = daemon.sgctl("sessions")
+    assert done.returncode == 0
+    for word in ("udp", "fd01::1", "fd02::2", str(PORT), "two_way", "echo"):
+        assert word in done.stdout, (word, done.stdout)
+    assert len(json.loads(daemon.sgctl("sessions", "-o", "json").stdout)["sessions"]) == 1
+    done = daemon.sgctl("stats")
+    assert done.returncode == 0 and "web/echo" in done.stdout
+    assert json.loads(daemon.sgctl("stats", "-o", "json").stdout)["rules"]["web/echo"]["packets"] >= 2
+
+
+def test_refusals_name_the_file_and_the_line(daemon, files):
+    bad = files("bad.yaml", YAML.replace("protocol: udp", "protocol: upd"))
+    before = daemon.api.get("/v1/config")
+    done = daemon.sgctl("apply", "-f", bad)
+    assert done.returncode == 2
+    line = YAML.splitlines().index("        protocol: udp") + 1
+    assert f"{bad}:{line}" in done.stderr
+    assert daemon.api.get("/v1/config") == before
+    done = daemon.sgctl("apply", "-f", files("twice.yaml", "acls: {}\nacls: {}\n"))
+    assert done.returncode == 2 and "twice.yaml:2" in done.stderr
+    assert daemon.sgctl("apply", "-f", files("cut.json", '{"acls": {')).returncode == 2
+    assert daemon.sgctl("apply", "-f", "/nonexistent.yaml").returncode == 2
+
+
+def test_wrong_use(daemon):
+    for words in ((), ("wibble",), ("apply",), ("get", "wibble"), ("-o", "xml", "get", "ports")):
+        done = daemon.sgctl(*words)
+        assert done.returncode == 2 and done.stderr and not done.stdout, words
+    done = daemon.sgctl("--help")
+    assert done.returncode == 0 and "apply" in done.stdout
+
+
+def test_no_daemon(lab):
+    done = run(os.path.join(BUILD, "sgctl"), "--socket", os.path.join(lab.folder, "nothing.sock"), "get", "ports",
+               check=False)
+    assert done.returncode == 3 and "nothing.sock" in done.stderr
+
+
+def test_socket_from_the_environment(daemon):
+    done = run(os.path.join(BUILD, "sgctl"), "get", "ports", check=False,
+               env=os.environ | {"SECG_SOCKET": daemon.socket})
+    assert done.returncode == 0
