@@ -82,7 +82,6 @@ def test_patch_merges(host):
     assert host.api.get("/v1/ports/p") == {"interface": "h0", "from": ["web"], "to": [], "hook": "tc"}
     answer = host.api.patch("/v1/config", {"groups": {"x": None, "y": None}, "ports": {"p": {"hook": None}}})
     assert len(answer["changes"]) == 3
-    assert host.api.get("/v1/config") == host.api.get("/v1/config") | {}
     assert set(host.api.get("/v1/groups")) == {"all", "clients"}
     assert host.api.get("/v1/ports/p") == {"interface": "h0", "from": ["web"], "to": []}
 
@@ -125,7 +124,6 @@ def test_sessions_can_be_found_and_cleared(host, path):
     assert len(host.sessions("acl=web")) == 3
     assert len(host.sessions("state=two_way&port=p")) == 3
     assert host.sessions("state=half_open") == []
-    assert host.sessions("port=other") == [] or True
     seen, cursor = [], None
     for _ in range(10):
         answer = host.api.get("/v1/sessions?limit=1" + (f"&cursor={cursor}" if cursor else ""))
