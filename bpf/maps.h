@@ -6,8 +6,8 @@
 #ifndef SECG_BPF_MAPS_H
 #define SECG_BPF_MAPS_H
 
-#include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include <linux/bpf.h>
 
 #include <secg/flow.h>
 #include <secg/policy.h>

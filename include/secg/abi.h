@@ -9,13 +9,13 @@
 
 #include <linux/types.h>
 
-#define SECG_LAYOUT 1
-#define SECG_MAGIC  0x73656367u /* "secg" */
+#define SECG_LAYOUT        1
+#define SECG_MAGIC         0x73656367u /* "secg" */
 
-#define SECG_MAX_PORTS	   4096	  /* ports of one daemon; port ids are 1..SECG_MAX_PORTS-1, 0 is none */
+#define SECG_MAX_PORTS     4096 /* ports of one daemon; port ids are 1..SECG_MAX_PORTS-1, 0 is none */
 #define SECG_MAX_COUNTERS  131072 /* rule counters; index 0 is "no rule" and never counted */
 #define SECG_MAX_ENTRIES   10240  /* entries of one policy section: SECG_MAX_VECTOR_LINES * 512 */
-#define SECG_MAX_ACLS	   16	  /* ACLs in one list of a port */
+#define SECG_MAX_ACLS      16     /* ACLs in one list of a port */
 #define SECG_IFINDEX_SLOTS 65536  /* direct-mapped slots; a collision goes to the hash beside it */
 
 /* Directions of a port, as in the API: from enters the host through the port, to leaves through it. */
@@ -33,9 +33,12 @@ enum secg_direction {
 
 /*
  * Unit of table memory: one cache line. Compiled policies, the port table and the root live in one
- * array of lines and refer to each other by line number. Line 0 is all ones, the vector of a dimension
- * that tells nothing apart; no structure lies there, so in every other reference 0 means "none".
+ * array of lines and refer to each other by line number. The first SECG_ONES_LINES lines are all ones,
+ * the vector of a dimension that tells nothing apart; no structure lies there, so in every other
+ * reference 0 means "none".
  */
+#define SECG_ONES_LINES 20
+
 struct secg_line {
 	__u32 w[16];
 };
@@ -43,8 +46,10 @@ _Static_assert(sizeof(struct secg_line) == 64, "a line is a cache line");
 
 /* Items of the array secg_selector, 64 bits each. */
 enum secg_selector_item {
-	SECG_SELECTOR_ROOT = 0, /* line of the live struct secg_root; 0: none yet. Moved by one store */
-	SECG_SELECTOR_SEED = 1, /* seed of secg_flow_hash; random, odd, written once when the map is made */
+	SECG_SELECTOR_ROOT =
+		0, /* line of the live struct secg_root; 0: none yet. Moved by one store */
+	SECG_SELECTOR_SEED =
+		1, /* seed of secg_flow_hash; random, odd, written once when the map is made */
 	SECG_SELECTOR_ITEMS = 2,
 };
 

@@ -22,7 +22,7 @@
  */
 struct secg_flow_key {
 	__be32 addr[2][4]; /* IPv4: word 0, the others zero */
-	__be16 port[2];	   /* ICMP queries: the identifier at the side that asks, else 0 */
+	__be16 port[2];    /* ICMP queries: the identifier at the side that asks, else 0 */
 	__u16 domain;
 	__u8 proto;
 	__u8 flags; /* SECG_KEY_* */
@@ -30,7 +30,7 @@ struct secg_flow_key {
 _Static_assert(sizeof(struct secg_flow_key) == 40, "no holes, five words to compare");
 
 #define SECG_KEY_PARITY 0x1u
-#define SECG_KEY_IPV6	0x2u
+#define SECG_KEY_IPV6   0x2u
 
 /*
  * Hash of a key under the seed of its table (secg_selector[SECG_SELECTOR_SEED]), so that nobody outside
@@ -56,21 +56,21 @@ static inline __u32 secg_flow_hash(const struct secg_flow_key *key, __u64 seed)
  * State word. The daemon changes a slot only by compare-and-swap of this word to phase FREE; the
  * incarnation, raised at each claim, keeps it from freeing a slot that was given to another flow.
  */
-#define SECG_FLOW_PHASE_MASK  0x0000000fu
-#define SECG_FLOW_FREE	      0u /* nothing here */
-#define SECG_FLOW_NEW	      1u /* TCP half-open, others one-way */
-#define SECG_FLOW_ESTABLISHED 2u /* TCP established, others two-way */
-#define SECG_FLOW_CLOSING     3u /* TCP after both FINs or a reset */
-#define SECG_FLOW_OPENED_TO   0x00000010u /* opened in direction to, else from */
-#define SECG_FLOW_PICKUP      0x00000020u /* TCP that was not seen to open */
-#define SECG_FLOW_SYN_REPLY   0x00000040u /* the other side has sent its SYN */
-#define SECG_FLOW_FIN_ORIG    0x00000080u
-#define SECG_FLOW_FIN_REPLY   0x00000100u
+#define SECG_FLOW_PHASE_MASK        0x0000000fu
+#define SECG_FLOW_FREE              0u          /* nothing here */
+#define SECG_FLOW_NEW               1u          /* TCP half-open, others one-way */
+#define SECG_FLOW_ESTABLISHED       2u          /* TCP established, others two-way */
+#define SECG_FLOW_CLOSING           3u          /* TCP after both FINs or a reset */
+#define SECG_FLOW_OPENED_TO         0x00000010u /* opened in direction to, else from */
+#define SECG_FLOW_PICKUP            0x00000020u /* TCP that was not seen to open */
+#define SECG_FLOW_SYN_REPLY         0x00000040u /* the other side has sent its SYN */
+#define SECG_FLOW_FIN_ORIG          0x00000080u
+#define SECG_FLOW_FIN_REPLY         0x00000100u
 #define SECG_FLOW_INCARNATION_SHIFT 16
 
 /* Index into the pairs below. */
 enum secg_side {
-	SECG_ORIG = 0,	/* packets of the opener */
+	SECG_ORIG = 0, /* packets of the opener */
 	SECG_REPLY = 1,
 };
 
@@ -82,11 +82,12 @@ struct secg_flow_state {
 };
 
 struct secg_flow_account {
-	__u64 packets[2]; /* wire packets, by enum secg_side; may miss a few where one side uses several CPUs */
+	__u64 packets
+		[2]; /* wire packets, by enum secg_side; may miss a few where one side uses several CPUs */
 	__u64 bytes[2];
-	__u32 edge[2];	  /* TCP: highest acknowledgement sent by the side, host order */
-	__u32 created;	  /* tick */
-	__u16 port;	  /* id of the port on which it opened */
+	__u32 edge[2]; /* TCP: highest acknowledgement sent by the side, host order */
+	__u32 created; /* tick */
+	__u16 port;    /* id of the port on which it opened */
 	__u16 zero;
 };
 _Static_assert(sizeof(struct secg_flow_state) == 16, "no holes");

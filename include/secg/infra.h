@@ -8,28 +8,28 @@
 #define SECG_INFRA_H
 
 /* bit, row of the API that it belongs to */
-#define SECG_INFRA_BITS(X)                       \
-	X(ARP, "arp")                            \
-	X(ND, "nd")                              \
-	X(RA, "ra")                              \
-	X(MLD, "mld")                            \
-	X(IGMP, "igmp")                          \
-	X(DHCP_CLIENT_REQUEST, "dhcp-client")    \
-	X(DHCP_CLIENT_ANSWER, "dhcp-client")     \
-	X(DHCP_SERVER_REQUEST, "dhcp-server")    \
-	X(DHCP_SERVER_ANSWER, "dhcp-server")     \
-	X(LACP, "lacp")                          \
-	X(STP, "stp")                            \
-	X(LLDP, "lldp")                          \
-	X(EAPOL, "eapol")                        \
-	X(VRRP, "vrrp")                          \
+#define SECG_INFRA_BITS(X)                    \
+	X(ARP, "arp")                         \
+	X(ND, "nd")                           \
+	X(RA, "ra")                           \
+	X(MLD, "mld")                         \
+	X(IGMP, "igmp")                       \
+	X(DHCP_CLIENT_REQUEST, "dhcp-client") \
+	X(DHCP_CLIENT_ANSWER, "dhcp-client")  \
+	X(DHCP_SERVER_REQUEST, "dhcp-server") \
+	X(DHCP_SERVER_ANSWER, "dhcp-server")  \
+	X(LACP, "lacp")                       \
+	X(STP, "stp")                         \
+	X(LLDP, "lldp")                       \
+	X(EAPOL, "eapol")                     \
+	X(VRRP, "vrrp")                       \
 	X(IKE, "ike")
 
 enum secg_infra {
 #define SECG_INFRA_ENUM(name, row) SECG_INFRA_##name,
 	SECG_INFRA_BITS(SECG_INFRA_ENUM)
 #undef SECG_INFRA_ENUM
-	SECG_INFRA_COUNT,
+		SECG_INFRA_COUNT,
 };
 
 #define SECG_INFRA_SLOTS 16

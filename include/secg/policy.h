@@ -18,7 +18,7 @@
 #include <secg/reason.h>
 
 enum secg_action {
-	SECG_ACTION_NONE = 0, /* not decided; never in an entry */
+	SECG_ACTION_NONE = 0,  /* not decided; never in an entry */
 	SECG_ACTION_ALLOW = 1, /* permit and track */
 	SECG_ACTION_ALLOW_STATELESS = 2,
 	SECG_ACTION_DROP = 3,
@@ -36,9 +36,9 @@ struct secg_root {
 	__u32 magic;  /* SECG_MAGIC */
 	__u32 layout; /* SECG_LAYOUT */
 	__u64 generation;
-	__u32 ports;	    /* line of the first struct secg_port; entry i belongs to port id i */
+	__u32 ports;        /* line of the first struct secg_port; entry i belongs to port id i */
 	__u32 port_count;   /* entries, the unused ones zeroed; port ids are below it */
-	__u32 extents;	    /* line of the list of extents of this generation, its own included */
+	__u32 extents;      /* line of the list of extents of this generation, its own included */
 	__u32 extent_count; /* items of struct secg_extent */
 	__u32 zero[8];
 };
@@ -56,28 +56,34 @@ enum secg_timeout {
 };
 
 /* secg_port.flags */
-#define SECG_PORT_VALID	     0x01u /* zero: nothing is known of the port, everything is dropped */
+#define SECG_PORT_VALID      0x01u /* zero: nothing is known of the port, everything is dropped */
 #define SECG_PORT_RELEASED   0x02u /* being detached: everything passes, nothing is counted */
 #define SECG_PORT_STATEFUL   0x04u /* some rule or default of the port tracks: look sessions up */
 #define SECG_PORT_TCP_STRICT 0x08u /* only a SYN opens a TCP session */
-#define SECG_PORT_KEEP	     0x10u /* on_change keep: sessions outlive the rule that made them */
+#define SECG_PORT_KEEP       0x10u /* on_change keep: sessions outlive the rule that made them */
+
+/* Second line of a port: what a packet without a session needs. */
+struct secg_port_rules {
+	__u32 policy
+		[SECG_DIRECTIONS]; /* line of struct secg_policy; 0: the direction has no rules */
+	__u32 counters[SECG_DIRECTIONS]; /* line of __u32 counter indices, by rule slot */
+	/* What holds when no rule decides: enum secg_action, ALLOW or ALLOW_STATELESS or DROP. */
+	__u8 otherwise[SECG_DIRECTIONS];
+	__u16 zero0;
+	__u32 zero1[11];
+};
+_Static_assert(sizeof(struct secg_port_rules) == 64, "one line");
 
 /* Two lines: the first is all that an established session needs. */
 struct secg_port {
 	__u32 flags;
 	__u32 policy_generation; /* changes when the port's policy does; sessions of another one are rechecked */
-	__u16 domain;		 /* session domain; by default the port id */
+	__u16 domain;                 /* session domain; by default the port id */
 	__u16 infra[SECG_DIRECTIONS]; /* masks of 1 << enum secg_infra */
 	__u16 zero0;
 	__u32 timeout[8]; /* ticks, by enum secg_timeout */
 	__u32 zero1[4];
-
-	__u32 policy[SECG_DIRECTIONS];	 /* line of struct secg_policy; 0: the direction has no rules */
-	__u32 counters[SECG_DIRECTIONS]; /* line of __u32 counter indices, by rule slot */
-	/* What holds when no rule decides: enum secg_action, ALLOW or ALLOW_STATELESS or DROP. */
-	__u8 otherwise[SECG_DIRECTIONS];
-	__u16 zero2;
-	__u32 zero3[11];
+	struct secg_port_rules rules;
 };
 _Static_assert(sizeof(struct secg_port) == 128, "two lines");
 
@@ -94,13 +100,13 @@ _Static_assert(sizeof(struct secg_port) == 128, "two lines");
  * value       line of a bit vector; or, where bit 31 is set, a reference to the tree for the next
  *             32-bit word of the address (IPv6 only).
  */
-#define SECG_TREE_LINE_MASK  0x0fffffffu
+#define SECG_TREE_LINE_MASK   0x0fffffffu
 #define SECG_TREE_LEVEL_SHIFT 28
-#define SECG_TREE_LEVEL_MASK 0x7u
-#define SECG_TREE_MAX_LEVELS 4 /* 8 * 16^4 = 524 288 intervals */
-#define SECG_TREE_DESCEND    0x80000000u
-#define SECG_TREE_SEPARATORS 15
-#define SECG_TREE_LEAF_KEYS  8
+#define SECG_TREE_LEVEL_MASK  0x7u
+#define SECG_TREE_MAX_LEVELS  4 /* 8 * 16^4 = 524 288 intervals */
+#define SECG_TREE_DESCEND     0x80000000u
+#define SECG_TREE_SEPARATORS  15
+#define SECG_TREE_LEAF_KEYS   8
 
 struct secg_tree_inner {
 	__u32 separator[SECG_TREE_SEPARATORS];
@@ -116,7 +122,8 @@ _Static_assert(sizeof(struct secg_tree_leaf) == 64, "one line");
 /* Bit vector: entry e is bit e % 64 of __u64 number e / 64; eight words a line. */
 #define SECG_VECTOR_LINE_BITS 512
 #define SECG_MAX_VECTOR_LINES 20
-_Static_assert(SECG_MAX_VECTOR_LINES * SECG_VECTOR_LINE_BITS == SECG_MAX_ENTRIES, "one limit");
+_Static_assert(SECG_MAX_VECTOR_LINES *SECG_VECTOR_LINE_BITS == SECG_MAX_ENTRIES, "one limit");
+_Static_assert(SECG_MAX_VECTOR_LINES <= SECG_ONES_LINES, "the vector of ones is long enough");
 
 struct secg_vector_line {
 	__u64 w[8];
@@ -124,11 +131,11 @@ struct secg_vector_line {
 _Static_assert(sizeof(struct secg_vector_line) == 64, "one line");
 
 /* Dimensions of a section. One that does not tell entries apart is left out of `dims`. */
-#define SECG_DIM_SRC	 0x01u
-#define SECG_DIM_DST	 0x02u
-#define SECG_DIM_PROTO	 0x04u
+#define SECG_DIM_SRC     0x01u
+#define SECG_DIM_DST     0x02u
+#define SECG_DIM_PROTO   0x04u
 #define SECG_DIM_L4_HIGH 0x08u /* source port, or ICMP type */
-#define SECG_DIM_L4_LOW	 0x10u /* destination port, or ICMP code */
+#define SECG_DIM_L4_LOW  0x10u /* destination port, or ICMP code */
 
 /*
  * One address family of a policy, one line. The first entry whose bit is set in the AND of the vectors
@@ -136,15 +143,15 @@ _Static_assert(sizeof(struct secg_vector_line) == 64, "one line");
  * All references are lines relative to the first line of the policy.
  */
 struct secg_section {
-	__u32 entries;	    /* number of entries; 0: nothing matches */
+	__u32 entries;      /* number of entries; 0: nothing matches */
 	__u32 vector_lines; /* lines of each vector: ceil(entries / 512) */
-	__u32 dims;	    /* mask of SECG_DIM_* */
-	__u32 entry;	    /* line of struct secg_entry[], four a line */
-	__u32 src;	    /* tree reference */
-	__u32 dst;	    /* tree reference */
-	__u32 proto;	    /* line of __u32[256]: line of the vector, by protocol number */
-	__u32 l4[2];	    /* tree references: SECG_DIM_L4_HIGH, SECG_DIM_L4_LOW */
-	__u32 no_l4[2];	    /* vectors for packets that show no ports, no ICMP type */
+	__u32 dims;         /* mask of SECG_DIM_* */
+	__u32 entry;        /* line of struct secg_entry[], four a line */
+	__u32 src;          /* tree reference */
+	__u32 dst;          /* tree reference */
+	__u32 proto;        /* line of __u32[256]: line of the vector, by protocol number */
+	__u32 l4[2];        /* tree references: SECG_DIM_L4_HIGH, SECG_DIM_L4_LOW */
+	__u32 no_l4[2];     /* vectors for packets that show no ports, no ICMP type */
 	__u32 zero[5];
 };
 _Static_assert(sizeof(struct secg_section) == 64, "one line");
@@ -166,13 +173,13 @@ _Static_assert(sizeof(struct secg_policy) == 192, "three lines");
  * with the same slot. Entries of a section are in rule order.
  */
 struct secg_entry {
-	__u32 slot;   /* rule's position in the port's table of counter indices */
-	__u32 next;   /* SECG_ACTION_PASS: first entry of the next ACL; may equal `entries` */
-	__u8 action;  /* enum secg_action */
+	__u32 slot;  /* rule's position in the port's table of counter indices */
+	__u32 next;  /* SECG_ACTION_PASS: first entry of the next ACL; may equal `entries` */
+	__u8 action; /* enum secg_action */
 	__u8 zero[7];
 };
 _Static_assert(sizeof(struct secg_entry) == 16, "four a line");
-#define SECG_ENTRIES_PER_LINE 4
+#define SECG_ENTRIES_PER_LINE  4
 #define SECG_COUNTERS_PER_LINE 16
 
 /* Value of the per-CPU array secg_port_counters, by port id. */

@@ -6,21 +6,22 @@
 #ifndef SECG_REASON_H
 #define SECG_REASON_H
 
-#define SECG_REASONS(X)                                                                             \
-	X(MALFORMED, "malformed", "a header is cut off or contradicts itself")                      \
-	X(TAG_DEPTH, "tag_depth", "more than two VLAN tags")                                        \
-	X(EXT_DEPTH, "ext_depth", "more than eight IPv6 extension headers")                         \
-	X(HOP_LIMIT, "hop_limit", "neighbour discovery, router or VRRP message that crossed a router") \
-	X(DEFAULT, "default", "no rule matched")                                                    \
-	X(RULE_DROP, "rule_drop", "a rule says drop")                                               \
-	X(POLICY_CHANGE, "policy_change", "a session that the present rules no longer admit")       \
-	X(TCP_NOT_SYN, "tcp_not_syn", "strict TCP: the first packet of a flow is not a SYN")        \
-	X(TCP_BAD_FLAGS, "tcp_bad_flags", "a combination of TCP flags that no stack sends")         \
-	X(TCP_RST_WINDOW, "tcp_rst_window", "a TCP reset outside the session's window")             \
-	X(SESSION_FULL, "session_full", "the table of established sessions is full")                \
-	X(ICMP_UNRELATED, "icmp_unrelated", "an ICMP error that belongs to no session")             \
-	X(FRAG_EARLY, "frag_early", "a fragment that came before the first of its datagram")        \
-	X(FRAG_TINY, "frag_tiny", "a first fragment too short for its transport header")            \
+#define SECG_REASONS(X)                                                                       \
+	X(MALFORMED, "malformed", "a header is cut off or contradicts itself")                \
+	X(TAG_DEPTH, "tag_depth", "more than two VLAN tags")                                  \
+	X(EXT_DEPTH, "ext_depth", "more than eight IPv6 extension headers")                   \
+	X(HOP_LIMIT, "hop_limit",                                                             \
+	  "neighbour discovery, router or VRRP message that crossed a router")                \
+	X(DEFAULT, "default", "no rule matched")                                              \
+	X(RULE_DROP, "rule_drop", "a rule says drop")                                         \
+	X(POLICY_CHANGE, "policy_change", "a session that the present rules no longer admit") \
+	X(TCP_NOT_SYN, "tcp_not_syn", "strict TCP: the first packet of a flow is not a SYN")  \
+	X(TCP_BAD_FLAGS, "tcp_bad_flags", "a combination of TCP flags that no stack sends")   \
+	X(TCP_RST_WINDOW, "tcp_rst_window", "a TCP reset outside the session's window")       \
+	X(SESSION_FULL, "session_full", "the table of established sessions is full")          \
+	X(ICMP_UNRELATED, "icmp_unrelated", "an ICMP error that belongs to no session")       \
+	X(FRAG_EARLY, "frag_early", "a fragment that came before the first of its datagram")  \
+	X(FRAG_TINY, "frag_tiny", "a first fragment too short for its transport header")      \
 	X(UNDECIDED, "undecided", "the port has no policy to decide by")
 
 enum secg_reason {
@@ -28,7 +29,7 @@ enum secg_reason {
 #define SECG_REASON_ENUM(name, label, text) SECG_REASON_##name,
 	SECG_REASONS(SECG_REASON_ENUM)
 #undef SECG_REASON_ENUM
-	SECG_REASON_COUNT,
+		SECG_REASON_COUNT,
 };
 
 #define SECG_REASON_SLOTS 64 /* room for reasons to come, so that adding one keeps the layout */

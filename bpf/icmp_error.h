@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * ICMP errors: related to a session when the packet they carry belongs to it and the error goes to who
+ * sent that packet, whoever sends the error. Eight bytes of transport header suffice (RFC 792); options
+ * and extension headers inside are walked. Needs load_bytes() of the
+ * hook.
+ */
+#ifndef SECG_BPF_ICMP_ERROR_H
+#define SECG_BPF_ICMP_ERROR_H
+
+#include "guard.h"
+#include "parse.h"
+#include "scratch.h"
+
+#define ICMP_HEADER_SIZE 8
+#define INNER_END        0x7fff /* the embedded packet is cut short: its own length says nothing */
+
+/* Offset of the embedded transport header, or 0. */
+__inline __u32 inner_ipv4(struct hook_context *ctx, struct scratch *scratch, __u32 at)
+{
+	struct packet *inner = &scratch->inner;
+	struct iphdr *ip = &scratch->ip4;
+
+	if (load_bytes(ctx, at, ip, sizeof(*ip)) || ip->version != 4 || ip->ihl < 5)
+		return 0;
+	if (bpf_ntohs(ip->frag_off) & IP_OFFSET_MASK)
+		return 0;
+	inner->src[0] = ip->saddr;
+	inner->dst[0] = ip->daddr;
+	inner->proto = ip->protocol;
+	return at + ip->ihl * 4;
+}
+
+__inline __u32 inner_ipv6(struct hook_context *ctx, struct scratch *scratch, __u32 at)
+{
+	struct packet *inner = &scratch->inner;
+	struct ipv6hdr *ip = &scratch->ip6;
+
+	if (load_bytes(ctx, at, ip, sizeof(*ip)) || ip->version != 6)
+		return 0;
+	__builtin_memcpy(inner->src, &ip->saddr, 16);
+	__builtin_memcpy(inner->dst, &ip->daddr, 16);
+	inner->proto = ip->nexthdr;
+	at += sizeof(*ip);
+	if (!is_extension(inner->proto))
+		return at;
+	if (HOOK(extensions_walk)(ctx, inner->proto, at, INNER_END) ||
+	    scratch->ext.fragment == FRAGMENT_LATER)
+		return 0;
+	inner->proto = scratch->ext.type;
+	return scratch->ext.at;
+}
+
+/* The tuple of the packet embedded at `at`, into the scratch; 0 where it shows none. */
+__attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 family, __u32 at)
+{
+	struct scratch *scratch = scratch_get();
+	struct packet *inner;
+	__u8 *l4;
+
+	if (!scratch)
+		return 0;
+	inner = &scratch->inner;
+	l4 = scratch->l4;
+	__builtin_memset(inner, 0, sizeof(*inner));
+	inner->family = family;
+	at = family == SECG_FAMILY_IPV4 ? inner_ipv4(ctx, scratch, at)
+					: inner_ipv6(ctx, scratch, at);
+	if (!at)
+		return 0;
+	switch (inner->proto) {
+	case IPPROTO_TCP:
+	case IPPROTO_UDP:
+	case PROTO_UDPLITE:
+	case PROTO_SCTP:
+	case PROTO_DCCP:
+		if (load_bytes(ctx, at, l4, 8))
+			return 0;
+		inner->l4 = L4_PORTS;
+		inner->sport = *(__be16 *)l4;
+		inner->dport = *(__be16 *)(l4 + 2);
+		return 1;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		if (load_bytes(ctx, at, l4, 8))
+			return 0;
+		parse_icmp(inner, l4);
+		return inner->l4 == L4_ICMP_QUERY || inner->l4 == L4_ICMP_ANSWER;
+	default:
+		return 1;
+	}
+}
+
+/* 1: the error belongs to a live session, *ret_rule is that session's. */
+static __attribute__((noinline)) int is_related(struct hook_context *ctx, const struct guard *g,
+						const struct packet *p, __u32 *ret_rule)
+{
+	__u32 hash, direction = !g->direction;
+	struct scratch *scratch = scratch_get();
+	struct secg_flow_key key;
+	struct session found;
+
+	if (!scratch || !HOOK(inner_parse)(ctx, p->family, p->l4_offset + ICMP_HEADER_SIZE))
+		return 0;
+	for (int i = 0; i < 4; i++)
+		if (scratch->inner.src[i] != p->dst[i])
+			return 0;
+	/* The embedded packet went the other way through this port. */
+	key_make(&key, &scratch->inner, g->port->domain, direction);
+	hash = secg_flow_hash(&key, secg_hash_seed);
+	if (!session_find(&found, &key, hash) ||
+	    is_expired(g->port, scratch->inner.proto, found.s, found.word, g->now))
+		return 0;
+	/* An error renews nothing: a session not yet judged by the present policy waits for its own packet. */
+	if (found.s->generation != g->port->policy_generation && !(g->port->flags & SECG_PORT_KEEP))
+		return 0;
+	*ret_rule = found.s->rule;
+	return 1;
+}
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The one parser: frame in, struct packet out, or the reason why not. Reads nothing past data_end and
+ * believes no length that it has not compared with the frame.
+ */
+#ifndef SECG_BPF_PARSE_H
+#define SECG_BPF_PARSE_H
+
+#include <bpf/bpf_endian.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+
+#include "extensions.h"
+#include "packet.h"
+
+#define PARSE_MAX_TAGS     2
+
+#define IP_OFFSET_MASK     0x1fff
+#define IP_MORE            0x2000
+
+#define ICMP_TYPE_UNREACH  3
+#define ICMP_TYPE_QUENCH   4
+#define ICMP_TYPE_REDIRECT 5
+#define ICMP_TYPE_EXCEEDED 11
+#define ICMP_TYPE_PARAM    12
+
+/* A pointer to `size` bytes at `offset`, or NULL where the first buffer ends before. */
+__inline void *frame_at(const struct frame *f, __u32 offset, __u32 size)
+{
+	void *at;
+
+	if (offset > 0x7fff)
+		return 0;
+	/* The verifier believes the mask, not what the compiler makes of the comparison. */
+	asm volatile("" : "+r"(offset));
+	at = f->data + (offset & 0x7fff);
+	/* One pointer, checked and used: the compiler must not compute it a second time. */
+	asm volatile("" : "+r"(at));
+	if (at + size > f->data_end)
+		return 0;
+	return at;
+}
+
+/* RFC 792, RFC 950: the query types are even but for echo, whose answer is 0. */
+__inline __u8 icmp4_kind(__u8 type)
+{
+	switch (type) {
+	case 8:
+	case 13:
+	case 15:
+	case 17:
+		return L4_ICMP_QUERY;
+	case 0:
+	case 14:
+	case 16:
+	case 18:
+		return L4_ICMP_ANSWER;
+	case ICMP_TYPE_UNREACH:
+	case ICMP_TYPE_QUENCH:
+	case ICMP_TYPE_REDIRECT:
+	case ICMP_TYPE_EXCEEDED:
+	case ICMP_TYPE_PARAM:
+		return L4_ICMP_ERROR;
+	default:
+		return L4_ICMP_OTHER;
+	}
+}
+
+/* RFC 4443 §2.1: types below 128 are errors. */
+__inline __u8 icmp6_kind(__u8 type)
+{
+	if (type < 128)
+		return L4_ICMP_ERROR;
+	if (type == 128)
+		return L4_ICMP_QUERY;
+	return type == 129 ? L4_ICMP_ANSWER : L4_ICMP_OTHER;
+}
+
+__inline __u8 parse_icmp(struct packet *p, const __u8 *header)
+{
+	__be16 id = *(const __be16 *)(header + 4);
+
+	p->icmp_type = header[0];
+	p->icmp_code = header[1];
+	p->l4 = p->family == SECG_FAMILY_IPV4 ? icmp4_kind(header[0]) : icmp6_kind(header[0]);
+	if (p->l4 == L4_ICMP_QUERY)
+		p->sport = id;
+	else if (p->l4 == L4_ICMP_ANSWER)
+		p->dport = id;
+	return SECG_REASON_NONE;
+}
+
+/*
+ * The transport header at p->l4_offset; `room` bytes of IP payload follow it. A header that does not
+ * fit: malformed, or tiny where it is a first fragment (RFC 1858 §3.2.1).
+ */
+__inline __u8 parse_l4(struct packet *p, const struct frame *f, __u32 room)
+{
+	__u8 cut = p->fragment == FRAGMENT_FIRST ? SECG_REASON_FRAG_TINY : SECG_REASON_MALFORMED;
+	const __u8 *header;
+	__u32 size;
+
+	switch (p->proto) {
+	case IPPROTO_TCP:
+		size = 20;
+		break;
+	case IPPROTO_UDP:
+	case PROTO_UDPLITE:
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		size = 8;
+		break;
+	case PROTO_SCTP:
+	case PROTO_DCCP:
+		size = 12;
+		break;
+	default:
+		return SECG_REASON_NONE;
+	}
+	/* Of the other family: a protocol number like any other. */
+	if ((p->proto == IPPROTO_ICMP && p->family != SECG_FAMILY_IPV4) ||
+	    (p->proto == IPPROTO_ICMPV6 && p->family != SECG_FAMILY_IPV6))
+		return SECG_REASON_NONE;
+	if (room < size)
+		return cut;
+	header = frame_at(f, p->l4_offset, 8);
+	if (!header)
+		return SECG_REASON_MALFORMED;
+	if (p->proto == IPPROTO_ICMP || p->proto == IPPROTO_ICMPV6)
+		return parse_icmp(p, header);
+	p->l4 = L4_PORTS;
+	p->sport = *(const __be16 *)header;
+	p->dport = *(const __be16 *)(header + 2);
+	if (p->proto == IPPROTO_UDP && !p->fragment && !f->is_gso) {
+		__u32 length = bpf_ntohs(*(const __be16 *)(header + 4));
+
+		if (length && (length < 8 || length > room))
+			return SECG_REASON_MALFORMED;
+	}
+	if (p->proto == IPPROTO_TCP) {
+		__u32 header_size;
+
+		header = frame_at(f, p->l4_offset, 20);
+		if (!header)
+			return SECG_REASON_MALFORMED;
+		header_size = (header[12] >> 4) * 4;
+		if (header_size < 20)
+			return SECG_REASON_MALFORMED;
+		if (header_size > room)
+			return cut;
+		p->tcp_flags = header[13] & 0x3f;
+		p->seq = bpf_ntohl(*(const __be32 *)(header + 4));
+		p->ack = bpf_ntohl(*(const __be32 *)(header + 8));
+		/* Every segment after the first repeats the headers. */
+		p->bytes += (f->segments - 1) * (p->l4_offset + header_size);
+	} else if (f->is_gso) {
+		p->bytes += (f->segments - 1) * (p->l4_offset + 8);
+	}
+	return SECG_REASON_NONE;
+}
+
+__inline __u8 parse_ipv4(struct packet *p, const struct frame *f, __u32 offset)
+{
+	const struct iphdr *ip = frame_at(f, offset, sizeof(*ip));
+	__u32 header_size, total;
+	__u16 fragment;
+
+	if (!ip || ip->version != 4)
+		return SECG_REASON_MALFORMED;
+	header_size = ip->ihl * 4;
+	total = bpf_ntohs(ip->tot_len);
+	if (!total && f->is_gso) /* IPv4 BIG TCP */
+		total = f->length - offset;
+	if (header_size < sizeof(*ip) || total < header_size || offset + total > f->length)
+		return SECG_REASON_MALFORMED;
+	p->family = SECG_FAMILY_IPV4;
+	p->src[0] = ip->saddr;
+	p->dst[0] = ip->daddr;
+	p->proto = ip->protocol;
+	p->hop_limit = ip->ttl;
+	p->l4_offset = offset + header_size;
+	fragment = bpf_ntohs(ip->frag_off);
+	if (fragment & (IP_OFFSET_MASK | IP_MORE)) {
+		p->fragment_id = ip->id;
+		if (fragment & IP_OFFSET_MASK) {
+			/* Offset 1 would overwrite the flags of a TCP header (RFC 1858 §3.2.2). */
+			if ((fragment & IP_OFFSET_MASK) == 1 && p->proto == IPPROTO_TCP)
+				return SECG_REASON_FRAG_TINY;
+			p->fragment = FRAGMENT_LATER;
+			return SECG_REASON_NONE;
+		}
+		p->fragment = FRAGMENT_FIRST;
+	}
+	return parse_l4(p, f, total - header_size);
+}
+
+__inline __u8 parse_ipv6(struct hook_context *ctx, struct packet *p, const struct frame *f,
+			 __u32 offset)
+{
+	const struct ipv6hdr *ip = frame_at(f, offset, sizeof(*ip));
+	__u32 at = offset + sizeof(*ip), end;
+	struct scratch *scratch;
+
+	if (!ip || ip->version != 6)
+		return SECG_REASON_MALFORMED;
+	end = at + bpf_ntohs(ip->payload_len);
+	if (!ip->payload_len && f->is_gso) /* IPv6 BIG TCP */
+		end = f->length;
+	if (end > f->length)
+		return SECG_REASON_MALFORMED;
+	p->family = SECG_FAMILY_IPV6;
+	__builtin_memcpy(p->src, &ip->saddr, 16);
+	__builtin_memcpy(p->dst, &ip->daddr, 16);
+	p->hop_limit = ip->hop_limit;
+	p->proto = ip->nexthdr;
+	p->l4_offset = at;
+	if (!is_extension(p->proto))
+		return parse_l4(p, f, end - at);
+	HOOK(extensions_walk)(ctx, p->proto, at, end);
+	scratch = scratch_get();
+	if (!scratch)
+		return SECG_REASON_MALFORMED;
+	p->proto = scratch->ext.type;
+	p->fragment = scratch->ext.fragment;
+	p->fragment_id = scratch->ext.fragment_id;
+	p->l4_offset = scratch->ext.at;
+	if (scratch->ext.reason || p->fragment == FRAGMENT_LATER)
+		return scratch->ext.reason;
+	return parse_l4(p, f, end - scratch->ext.at);
+}
+
+__inline __u8 parse_l3(struct hook_context *ctx, struct packet *p, const struct frame *f,
+		       __u32 offset)
+{
+	p->family = SECG_FAMILY_OTHER;
+	if (p->ethertype == ETH_P_IP)
+		return parse_ipv4(p, f, offset);
+	if (p->ethertype == ETH_P_IPV6)
+		return parse_ipv6(ctx, p, f, offset);
+	return SECG_REASON_NONE;
+}
+
+/* SECG_REASON_NONE, or why the packet cannot be judged. *p is zeroed by the caller. */
+__inline __u8 parse(struct hook_context *ctx, struct packet *p, const struct frame *f)
+{
+	__u32 offset = sizeof(struct ethhdr), tags = f->tags, i;
+	const struct ethhdr *eth;
+	const __u8 *llc;
+
+	p->packets = f->segments;
+	p->bytes = f->length;
+	if (f->l3_type) {
+		p->ethertype = f->l3_type;
+		return parse_l3(ctx, p, f, 0);
+	}
+	eth = frame_at(f, 0, sizeof(*eth));
+	if (!eth)
+		return SECG_REASON_MALFORMED;
+	p->ethertype = bpf_ntohs(eth->h_proto);
+	for (i = 0; i <= PARSE_MAX_TAGS; i++) {
+		const __be16 *tag;
+
+		if (p->ethertype != ETH_P_8021Q && p->ethertype != ETH_P_8021AD)
+			break;
+		if (tags++ == PARSE_MAX_TAGS)
+			return SECG_REASON_TAG_DEPTH;
+		tag = frame_at(f, offset, 4);
+		if (!tag)
+			return SECG_REASON_MALFORMED;
+		p->ethertype = bpf_ntohs(tag[1]);
+		offset += 4;
+	}
+	if (p->ethertype < ETH_P_802_3_MIN) {
+		llc = frame_at(f, offset, 3);
+		p->is_stp = llc && llc[0] == 0x42 && llc[1] == 0x42 && llc[2] == 0x03;
+	}
+	return parse_l3(ctx, p, f, offset);
+}
+
+#endif

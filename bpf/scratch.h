@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Room for the rare paths, too large for the stack beside the packet itself. One per CPU: a program is
+ * not interrupted by another on its CPU. What is read back from here is an unknown number to the
+ * verifier, which also keeps it from following every path of a walk.
+ */
+#ifndef SECG_BPF_SCRATCH_H
+#define SECG_BPF_SCRATCH_H
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+
+#include "classify.h"
+#include "maps.h"
+#include "packet.h"
+
+/* Result of extensions_walk. */
+struct extensions {
+	__u32 at;     /* offset of what follows the last extension */
+	__u32 reason; /* enum secg_reason */
+	__be32 fragment_id;
+	__u8 type;      /* protocol of what follows */
+	__u8 fragment;  /* enum packet_fragment */
+	__u8 header[8]; /* the extension under the eye */
+	__u8 zero[2];
+};
+
+struct scratch {
+	struct extensions ext;
+	struct packet inner; /* what an ICMP error carries */
+	struct iphdr ip4;
+	struct ipv6hdr ip6;
+	__u8 l4[8];
+	struct query query; /* of a recheck */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} secg_scratch __weak_map SEC(".maps");
+
+__inline struct scratch *scratch_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&secg_scratch, &zero);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Hook TC, both directions: entry points only. Works as TCX and as a clsact classifier alike. */
+#include <bpf/bpf_helpers.h>
+#include <linux/bpf.h>
+
+/* What the shared headers need of a hook. */
+#define hook_context                      __sk_buff
+#define HOOK(name)                        tc_##name
+#define load_bytes(ctx, offset, to, size) bpf_skb_load_bytes(ctx, offset, to, size)
+
+#include "verdict.h"
+
+#define VERDICT_NEXT -1 /* TCX_NEXT, TC_ACT_UNSPEC: whoever comes after us decides too */
+#define VERDICT_DROP 2  /* TCX_DROP, TC_ACT_SHOT */
+
+#define HEADER_BYTES 256u /* headers beyond these are read where they are, or are malformed */
+
+/* Segments of a GSO packet on the wire; some drivers leave the number to be computed. */
+static __always_inline __u32 segments(const struct __sk_buff *skb)
+{
+	if (!skb->gso_size)
+		return 1;
+	return skb->gso_segs ? skb->gso_segs : (skb->len + skb->gso_size - 1) / skb->gso_size;
+}
+
+static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
+{
+	const struct secg_ifindex *entry = ifindex_find(skb->ifindex);
+	__u32 head = skb->len < HEADER_BYTES ? skb->len : HEADER_BYTES;
+	struct frame f = {
+		.length = skb->len,
+		.segments = segments(skb),
+		.is_gso = skb->gso_size,
+		.tags = skb->vlan_present,
+	};
+
+	/* Headers that lie in page fragments are pulled into the linear part. */
+	if (skb->data + head > skb->data_end)
+		bpf_skb_pull_data(skb, head);
+	f.data = (void *)(long)skb->data;
+	f.data_end = (void *)(long)skb->data_end;
+	if (entry && (entry->flags & SECG_PORT_L3))
+		f.l3_type = bpf_ntohs(skb->protocol);
+	return verdict(skb, &f, skb->ifindex, entry, direction) ? VERDICT_DROP : VERDICT_NEXT;
+}
+
+SEC("tc")
+int secg_tc_from(struct __sk_buff *skb)
+{
+	return guard_skb(skb, SECG_FROM);
+}
+
+SEC("tc")
+int secg_tc_to(struct __sk_buff *skb)
+{
+	return guard_skb(skb, SECG_TO);
+}
+
+char LICENSE[] SEC("license") __attribute__((weak)) = "Dual BSD/GPL";

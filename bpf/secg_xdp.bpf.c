@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Hook XDP, direction from: entry point only. */
+#include <bpf/bpf_helpers.h>
+#include <linux/bpf.h>
+
+/* What the shared headers need of a hook. */
+#define hook_context                      xdp_md
+#define HOOK(name)                        xdp_##name
+#define load_bytes(ctx, offset, to, size) bpf_xdp_load_bytes(ctx, offset, to, size)
+
+#include "verdict.h"
+
+/* A frame without Ethernet header shows its family in the first half-byte. */
+static __always_inline __u16 l3_type(const void *data, const void *data_end)
+{
+	const __u8 *first = data;
+
+	if (data + 1 > data_end)
+		return ETH_P_IP;
+	return *first >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP;
+}
+
+SEC("xdp.frags")
+int secg_xdp(struct xdp_md *ctx)
+{
+	const struct secg_ifindex *entry = ifindex_find(ctx->ingress_ifindex);
+	struct frame f = {
+		.data = (void *)(long)ctx->data,
+		.data_end = (void *)(long)ctx->data_end,
+		.length = bpf_xdp_get_buff_len(ctx),
+		.segments = 1,
+	};
+
+	if (entry && (entry->flags & SECG_PORT_L3))
+		f.l3_type = l3_type(f.data, f.data_end);
+	return verdict(ctx, &f, ctx->ingress_ifindex, entry, SECG_FROM) ? XDP_DROP : XDP_PASS;
+}
+
+char LICENSE[] SEC("license") __attribute__((weak)) = "Dual BSD/GPL";

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What a packet does to its session. TCP is followed by its flags only: enough to know half-open,
+ * established and closing apart, and to refuse a reset that no side of the connection can have sent.
+ */
+#ifndef SECG_BPF_TCP_H
+#define SECG_BPF_TCP_H
+
+#include "session.h"
+
+/*
+ * A reset is believed from the other side's last acknowledgement up to this many bytes beyond: more
+ * than any window in use, a 64th of the sequence space for who has to guess (RFC 5961 §3).
+ */
+#define RST_WINDOW_BYTES (64u << 20)
+
+enum step {
+	STEP_STAY,
+	STEP_PROMOTE, /* answered: to the established table */
+	STEP_END,     /* the packet passes, the session is over */
+	STEP_ANEW,    /* the packet opens a new flow on the same tuple */
+	STEP_BAD_FLAGS,
+	STEP_RST_WINDOW,
+};
+
+/* Combinations that a stack sends, PSH, URG, ECE and CWR aside. */
+__inline int tcp_flags_are_sane(__u8 flags)
+{
+	if (flags & TCP_SYN)
+		return !(flags & (TCP_FIN | TCP_RST));
+	if (flags & TCP_RST)
+		return !(flags & TCP_FIN);
+	return flags & TCP_ACK;
+}
+
+__inline int is_opening_syn(__u8 flags)
+{
+	return (flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
+}
+
+__inline int tcp_rst_is_believed(const struct session *found, const struct packet *p, __u32 side)
+{
+	__u32 unanswered = flow_phase(found->word) == SECG_FLOW_NEW &&
+			   !(found->word & (SECG_FLOW_SYN_REPLY | SECG_FLOW_PICKUP));
+
+	/* RFC 9293 §3.10.7.3: in SYN-SENT a reset counts when it acknowledges the SYN. */
+	if (unanswered && side == SECG_REPLY)
+		return (p->tcp_flags & TCP_ACK) &&
+		       p->ack - found->a->edge[SECG_REPLY] < RST_WINDOW_BYTES;
+	return p->seq - found->a->edge[!side] < RST_WINDOW_BYTES;
+}
+
+__inline void tcp_edge(struct session *found, const struct packet *p, __u32 side)
+{
+	if ((p->tcp_flags & TCP_ACK) && (__s32)(p->ack - found->a->edge[side & 1]) > 0)
+		found->a->edge[side & 1] = p->ack;
+}
+
+__inline enum step tcp_half_open(struct session *found, const struct packet *p, __u32 side)
+{
+	__u8 flags = p->tcp_flags;
+
+	if (flags & TCP_RST)
+		return tcp_rst_is_believed(found, p, side) ? STEP_END : STEP_RST_WINDOW;
+	if (side == SECG_ORIG) {
+		if (is_opening_syn(flags)) {
+			if (found->word & SECG_FLOW_PICKUP)
+				return STEP_ANEW;
+			found->a->edge[SECG_REPLY] = p->seq + 1;
+			return STEP_STAY;
+		}
+		tcp_edge(found, p, side);
+		return (flags & TCP_ACK) && (found->word & SECG_FLOW_SYN_REPLY) ? STEP_PROMOTE
+										: STEP_STAY;
+	}
+	if (flags & TCP_SYN) {
+		found->a->edge[SECG_ORIG] = p->seq + 1;
+		session_become(found, found->word | SECG_FLOW_SYN_REPLY);
+		return STEP_STAY;
+	}
+	tcp_edge(found, p, side);
+	return (found->word & SECG_FLOW_PICKUP) ? STEP_PROMOTE : STEP_STAY;
+}
+
+__inline enum step tcp_answered(struct session *found, const struct packet *p, __u32 side)
+{
+	__u8 flags = p->tcp_flags;
+	__u32 word = found->word;
+
+	if (flags & TCP_SYN) {
+		if (flow_phase(word) == SECG_FLOW_CLOSING && is_opening_syn(flags))
+			return STEP_ANEW;
+		/* On a live session: the peer answers it with a challenge (RFC 5961 §4). */
+		return STEP_STAY;
+	}
+	if (flags & TCP_RST) {
+		if (!tcp_rst_is_believed(found, p, side))
+			return STEP_RST_WINDOW;
+		word = (word & ~SECG_FLOW_PHASE_MASK) | SECG_FLOW_CLOSING;
+	}
+	tcp_edge(found, p, side);
+	if (flags & TCP_FIN)
+		word |= side == SECG_ORIG ? SECG_FLOW_FIN_ORIG : SECG_FLOW_FIN_REPLY;
+	if ((word & SECG_FLOW_FIN_ORIG) && (word & SECG_FLOW_FIN_REPLY))
+		word = (word & ~SECG_FLOW_PHASE_MASK) | SECG_FLOW_CLOSING;
+	/* Lost to another CPU or to the sweep: the next packet tells again. */
+	if (word != found->word)
+		session_become(found, word);
+	return STEP_STAY;
+}
+
+__inline enum step session_step(struct session *found, const struct packet *p, __u32 side)
+{
+	__u32 is_new = flow_phase(found->word) == SECG_FLOW_NEW;
+
+	if (p->proto != IPPROTO_TCP)
+		return is_new && side == SECG_REPLY ? STEP_PROMOTE : STEP_STAY;
+	if (!tcp_flags_are_sane(p->tcp_flags))
+		return STEP_BAD_FLAGS;
+	return is_new ? tcp_half_open(found, p, side) : tcp_answered(found, p, side);
+}
+
+#endif
