@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests to the daemon: HTTP over its unix socket.
+ */
+#ifndef CLI_CLIENT_H
+#define CLI_CLIENT_H
+
+#include <jansson.h>
+
+#include "cli.h"
+#include "positions.h"
+
+struct client;
+void client_free(struct client *client);
+
+struct request {
+	const char *method;
+	const char *path;            /* escaped, with its query */
+	const json_t *body;          /* NULL: none */
+	const char *if_match;        /* NULL: none */
+	struct positions *positions; /* of the body's fields, for errors; NULL: none */
+};
+
+/*
+ * Sends one request and waits. Returns CLI_DONE and the answer (a new reference) where the daemon said
+ * 2xx; otherwise another exit code, everything wrong having been printed on stderr.
+ */
+int client_call(json_t **ret_answer, struct cli *cli, const struct request *request);
+int client_get(json_t **ret_answer, struct cli *cli, const char *path);
+
+/* Text made fit for a path or a query. The caller frees it. */
+char *client_escape(const char *text);
+/* The path with "?name=value" or "&name=value" behind it; takes the path, returns the longer one. */
+char *client_query(char *path, const char *name, const char *value);
+
+#endif

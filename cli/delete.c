@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sgctl delete: takes one object out of the policy. */
+#include <stdio.h>
+#include <string.h>
+
+#include "client.h"
+#include "kinds.h"
+#include "memory.h"
+#include "options.h"
+#include "outcome.h"
+#include "value.h"
+
+static int delete_object(struct cli *cli, const struct kind *kind, const char *name)
+{
+	_cleanup_free_ char *escaped = client_escape(name);
+	_cleanup_free_ char *path = memory_format("/v1/%s/%s", kind->plural, escaped);
+	json_auto_t *answer = NULL;
+	int r;
+
+	r = client_call(&answer, cli, &(struct request){.method = "DELETE", .path = path});
+	if (r != CLI_DONE)
+		return r;
+	if (cli->is_json)
+		value_print_json(answer, stdout);
+	else
+		outcome_print(answer, false, NULL);
+	return CLI_DONE;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	static const struct options own = {.letters = ""};
+	const struct kind *kind;
+	int index, r;
+
+	r = options_after(&index, cli, &verb_delete, &own, argc, argv);
+	if (r != OPTIONS_GO)
+		return r;
+	if (argc - index != 2 || argv[index + 1][0] == '\0')
+		return options_misuse(&verb_delete, "say KIND and NAME");
+	kind = kinds_find(argv[index]);
+	if (!kind)
+		return options_misuse(&verb_delete, "there is no kind '%s'", argv[index]);
+	return delete_object(cli, kind, argv[index + 1]);
+}
+
+const struct verb verb_delete = {
+	.name = "delete",
+	.summary = "remove a port, acl, group or service",
+	.run = run,
+	.help = "sgctl delete KIND NAME\n"
+		"\n"
+		"Removes one object; KIND is port, acl, group or service. An object that another one\n"
+		"uses is refused: change or delete the other one first. Without its port, an interface\n"
+		"is no longer guarded.\n",
+};

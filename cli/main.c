@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sgctl: the command line of secg. Finds the verb; the verbs are files of their own. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "client.h"
+#include "help.h"
+#include "options.h"
+
+static const struct verb *const verbs[] = {&verb_apply, &verb_get, &verb_delete, &verb_sessions,
+					   &verb_stats};
+
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(verbs[i]->name, name) == 0)
+			return verbs[i];
+	}
+	return NULL;
+}
+
+static int run_help(int argc, char **argv)
+{
+	const struct verb *verb;
+
+	if (argc < 2 || strcmp(argv[1], "help") == 0) {
+		fputs(help_overview, stdout);
+		return CLI_DONE;
+	}
+	if (strcmp(argv[1], "policy") == 0) {
+		fputs(help_policy, stdout);
+		return CLI_DONE;
+	}
+	verb = find_verb(argv[1]);
+	if (!verb)
+		return options_misuse(NULL, "there is no verb '%s'", argv[1]);
+	fputs(verb->help, stdout);
+	return CLI_DONE;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	const struct verb *verb;
+	int index, r;
+
+	r = options_before(&index, cli, argc, argv);
+	if (r != OPTIONS_GO)
+		return r;
+	if (index == argc) {
+		fputs(help_overview, stderr);
+		return CLI_REFUSED;
+	}
+	if (strcmp(argv[index], "help") == 0)
+		return run_help(argc - index, argv + index);
+	verb = find_verb(argv[index]);
+	if (!verb)
+		return options_misuse(NULL, "there is no verb '%s'", argv[index]);
+	return verb->run(cli, argc - index, argv + index);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = {0};
+	int r;
+
+	options_init(&cli);
+	r = run(&cli, argc, argv);
+	if (cli.client)
+		client_free(cli.client);
+	/* a full disk must not look like success */
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		perror("sgctl: stdout");
+		return CLI_REFUSED;
+	}
+	return r;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups and their members as tables. */
+#include "kinds.h"
+#include "memory.h"
+#include "table.h"
+#include "value.h"
+
+void show_groups(const json_t *groups, const json_t *status)
+{
+	static const char *const headers[] = {"NAME",   ">PREFIXES",   ">EXCEPT",
+					      "GROUPS", "DESCRIPTION", NULL};
+	_cleanup_(table_freep) struct table *table = table_new(headers);
+	_cleanup_free_ const char **names = NULL;
+	size_t count;
+
+	(void)status;
+	names = value_keys(groups, &count);
+	for (size_t i = 0; i < count; i++) {
+		const json_t *group = json_object_get(groups, names[i]);
+
+		table_add(table, names[i]);
+		table_format(table, "%zu", json_array_size(json_object_get(group, "prefixes")));
+		table_format(table, "%zu", json_array_size(json_object_get(group, "except")));
+		table_take(table, value_text(json_object_get(group, "groups")));
+		table_add(table, value_member(group, "description"));
+	}
+	table_print(table, stdout);
+}
+
+static void add_members(struct table *table, const json_t *group, const char *field,
+			const char *word)
+{
+	const json_t *member;
+	size_t i;
+
+	json_array_foreach(json_object_get(group, field), i, member)
+	{
+		table_add(table, word);
+		table_take(table, value_text(member));
+	}
+}
+
+void show_group(const char *name, const json_t *group, const json_t *status)
+{
+	static const char *const headers[] = {"KIND", "MEMBER", NULL};
+	_cleanup_(table_freep) struct table *table = table_new(headers);
+
+	(void)name;
+	(void)status;
+	add_members(table, group, "prefixes", "prefix");
+	add_members(table, group, "groups", "group");
+	add_members(table, group, "except", "except");
+	table_print(table, stdout);
+}

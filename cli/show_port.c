@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports: what the policy says of them beside what they are at present. */
+#include <string.h>
+
+#include "kinds.h"
+#include "memory.h"
+#include "table.h"
+#include "value.h"
+
+/* The ACLs of a direction. An absent list passes everything, an empty one nothing. */
+static char *list_text(const json_t *port, const char *direction)
+{
+	const json_t *list = json_object_get(port, direction);
+
+	if (!list)
+		return memory_copy("(open)");
+	if (json_is_array(list) && json_array_size(list) == 0)
+		return memory_copy("(closed)");
+	return value_text(list);
+}
+
+/* How the two directions are attached: "native" or "native/tcx" for mode and mode_to. */
+static char *mode_text(const json_t *state)
+{
+	const char *from = value_member(state, "mode"), *to = value_member(state, "mode_to");
+
+	if (from[0] == '\0' || to[0] == '\0' || strcmp(from, to) == 0)
+		return memory_copy(from[0] != '\0' ? from : to);
+	return memory_format("%s/%s", from, to);
+}
+
+static const json_t *state_of(const json_t *status, const char *name)
+{
+	return json_object_get(json_object_get(status, "ports"), name);
+}
+
+void show_ports(const json_t *ports, const json_t *status)
+{
+	static const char *const headers[] = {"NAME", "INTERFACE", "STATE",       "HOOK",    "MODE",
+					      "FROM", "TO",        "DESCRIPTION", "MESSAGE", NULL};
+	_cleanup_(table_freep) struct table *table = table_new(headers);
+	_cleanup_free_ const char **names = NULL;
+	size_t count;
+
+	names = value_keys(ports, &count);
+	for (size_t i = 0; i < count; i++) {
+		const json_t *port = json_object_get(ports, names[i]);
+		const json_t *state = state_of(status, names[i]);
+
+		table_add(table, names[i]);
+		table_add(table, value_member(port, "interface"));
+		table_add(table, value_member(state, "state"));
+		table_add(table, value_member(state, "hook"));
+		table_take(table, mode_text(state));
+		table_take(table, list_text(port, "from"));
+		table_take(table, list_text(port, "to"));
+		table_add(table, value_member(port, "description"));
+		table_add(table, value_member(state, "message"));
+	}
+	table_print(table, stdout);
+}
+
+static void add_all(struct table *table, const json_t *object, const char *prefix)
+{
+	_cleanup_free_ const char **fields = NULL;
+	size_t count;
+
+	fields = value_keys(object, &count);
+	for (size_t i = 0; i < count; i++) {
+		table_format(table, "%s%s", prefix, fields[i]);
+		table_take(table, value_text(json_object_get(object, fields[i])));
+	}
+}
+
+void show_port(const char *name, const json_t *port, const json_t *status)
+{
+	static const char *const headers[] = {"FIELD", "VALUE", NULL};
+	_cleanup_(table_freep) struct table *table = table_new(headers);
+	static const char *const directions[] = {"from", "to"};
+	json_auto_t *rest = memory_check(json_copy((json_t *)port));
+
+	table_add(table, "name");
+	table_add(table, name);
+	for (size_t i = 0; i < 2; i++) {
+		table_add(table, directions[i]);
+		table_take(table, list_text(port, directions[i]));
+		json_object_del(rest, directions[i]);
+	}
+	add_all(table, rest, "");
+	add_all(table, state_of(status, name), "now: ");
+	table_print(table, stdout);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sgctl stats: what was counted. */
+#include <stdio.h>
+
+#include "client.h"
+#include "memory.h"
+#include "options.h"
+#include "table.h"
+#include "value.h"
+
+static void add_counts(struct table *table, const json_t *counts, const char *const *fields)
+{
+	for (; *fields; fields++)
+		table_format(table, "%" JSON_INTEGER_FORMAT, value_integer(counts, *fields));
+}
+
+static void print_ports(const json_t *ports)
+{
+	static const char *const headers[] = {"PORT",   "DIRECTION", ">PACKETS",
+					      ">BYTES", ">DROPPED",  NULL};
+	static const char *const directions[] = {"from", "to"};
+	static const char *const fields[] = {"packets", "bytes", "dropped", NULL};
+	_cleanup_(table_freep) struct table *table = table_new(headers);
+	_cleanup_free_ const char **names = NULL;
+	size_t count;
+
+	names = value_keys(ports, &count);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < 2; j++) {
+			const json_t *port = json_object_get(ports, names[i]);
+
+			table_add(table, names[i]);
+			table_add(table, directions[j]);
+			add_counts(table, json_object_get(port, directions[j]), fields);
+		}
+	}
+	table_print(table, stdout);
+}
+
+static void print_rules(const json_t *rules)
+{
+	static const char *const headers[] = {"RULE", ">PACKETS", ">BYTES", NULL};
+	static const char *const fields[] = {"packets", "bytes", NULL};
+	_cleanup_(table_freep) struct table *table = table_new(headers);
+	_cleanup_free_ const char **names = NULL;
+	size_t count;
+
+	names = value_keys(rules, &count);
+	for (size_t i = 0; i < count; i++) {
+		table_add(table, names[i]);
+		add_counts(table, json_object_get(rules, names[i]), fields);
+	}
+	putchar('\n');
+	table_print(table, stdout);
+}
+
+/* Names with a number each; zeroes, most of a long list, are left out. */
+static void print_nonzero(const json_t *numbers, const char *head, const char *none)
+{
+	const char *const headers[] = {head, ">PACKETS", NULL};
+	_cleanup_(table_freep) struct table *table = table_new(headers);
+	_cleanup_free_ const char **names = NULL;
+	size_t count, shown = 0;
+
+	names = value_keys(numbers, &count);
+	for (size_t i = 0; i < count; i++) {
+		json_int_t number = value_integer(numbers, names[i]);
+
+		if (number == 0)
+			continue;
+		table_add(table, names[i]);
+		table_format(table, "%" JSON_INTEGER_FORMAT, number);
+		shown++;
+	}
+	putchar('\n');
+	if (shown > 0)
+		table_print(table, stdout);
+	else
+		puts(none);
+}
+
+static int take(int letter, char *value, void *data)
+{
+	(void)letter;
+	*(const char **)data = value;
+	return OPTIONS_GO;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"port", required_argument, NULL, OPTIONS_OWN},
+		{0},
+	};
+	const char *port = NULL;
+	const struct options own = {"", longs, take, &port};
+	_cleanup_free_ char *path = memory_copy("/v1/stats");
+	json_auto_t *stats = NULL;
+	int index, r;
+
+	r = options_after(&index, cli, &verb_stats, &own, argc, argv);
+	if (r == OPTIONS_GO && index < argc)
+		r = options_misuse(&verb_stats, "what is '%s'?", argv[index]);
+	if (r != OPTIONS_GO)
+		return r;
+	if (port)
+		path = client_query(TAKE_PTR(path), "port", port);
+	r = client_get(&stats, cli, path);
+	if (r != CLI_DONE)
+		return r;
+	if (cli->is_json) {
+		value_print_json(stats, stdout);
+		return CLI_DONE;
+	}
+	print_ports(json_object_get(stats, "ports"));
+	print_rules(json_object_get(stats, "rules"));
+	print_nonzero(json_object_get(stats, "infrastructure"), "INFRASTRUCTURE",
+		      "no infrastructure packets");
+	print_nonzero(json_object_get(stats, "reasons"), "DROPPED BECAUSE", "nothing dropped");
+	return CLI_DONE;
+}
+
+const struct verb verb_stats = {
+	.name = "stats",
+	.summary = "count packets per port, rule and reason of a drop",
+	.run = run,
+	.help = "sgctl stats [--port NAME]\n"
+		"\n"
+		"Packets and bytes of every port and direction, of every rule (those of the sessions that\n"
+		"it opened included), of infrastructure that passes without a rule (ARP, neighbour\n"
+		"discovery, DHCP…), and drops by their reason. Zero reasons are only in -o json.\n"
+		"\n"
+		"  --port NAME    only this port, and of rules used by several ports its share\n"
+		"\n"
+		"Rules are called ACL/RULE. 'default' as a reason: no rule matched.\n",
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON values of the API as text for people.
+ */
+#ifndef CLI_VALUE_H
+#define CLI_VALUE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Text of a value: a string bare, a list joined by commas, an object as compact JSON; "" for NULL. The
+ * caller frees it. */
+char *value_text(const json_t *value);
+/* Compact JSON with sorted keys, cut with "…" where longer than `max` bytes. The caller frees it. */
+char *value_brief(const json_t *value, size_t max);
+/* A member that is a string, lent; "" where it is absent or of another type. */
+const char *value_member(const json_t *object, const char *name);
+/* A member that is an integer; 0 where it is absent or of another type. */
+json_int_t value_integer(const json_t *object, const char *name);
+/* Keys of an object in order, lent by it; the caller frees the array. NULL counts as empty. */
+const char **value_keys(const json_t *object, size_t *ret_count);
+
+/* Indented JSON, keys sorted, one newline at the end. */
+void value_print_json(const json_t *value, FILE *stream);
+/* Text in which control characters, which would steer a terminal, are replaced by '?'. */
+void value_print_safe(const char *text, FILE *stream);
+
+#endif
