@@ -22,7 +22,7 @@ struct addr_range {
 struct addr_list {
 	struct addr_range *ranges;
 	size_t count;
-	size_t capacity;
+	size_t capacity; /* 0 with a count: the ranges are lent by another set */
 };
 
 struct addrset {
@@ -51,6 +51,10 @@ int addrset_add_set(struct addrset *set, const struct addrset *other);
 void addrset_normalize(struct addrset *set);
 /* Removes what `other` holds. Both canonical; the result is. -ENOMEM. */
 int addrset_subtract(struct addrset *set, const struct addrset *other);
+/* Makes a set that reads the ranges of `owner`, which must outlive it unchanged. Adding to it copies. */
+void addrset_lend(struct addrset *ret_set, const struct addrset *owner);
+/* Ranges of both families. */
+size_t addrset_count(const struct addrset *set);
 bool addrset_has(const struct addrset *set, uint8_t family, addr_t address);
 void addrset_fini(struct addrset *set);
 

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groups: named sets of addresses. Members are own prefixes and those of nested groups, without
+ * `except`. Nesting is walked with a stack of our own: its depth is the client's choice.
+ */
+#include <string.h>
+
+#include "model/objects.h"
+#include "model/value.h"
+
+enum group_colour {
+	GROUP_NEW,
+	GROUP_OPEN, /* on the stack: meeting it again is a cycle */
+	GROUP_DONE,
+};
+
+struct group_draft {
+	json_t *json; /* the normalised object; owned by `group` */
+	struct group group;
+	const json_t *nested; /* as written, so that paths have the writer's indices; NULL: none */
+	struct addrset except;
+	enum group_colour colour;
+	size_t edge;   /* next nested group to visit */
+	size_t parent; /* draft from which this one is visited */
+};
+
+struct group_drafts {
+	struct group_draft *items; /* sorted by name once all are read */
+	size_t count;
+};
+
+static void group_drafts_fini(struct group_drafts *drafts)
+{
+	for (size_t i = 0; i < drafts->count; i++) {
+		group_fini(&drafts->items[i].group);
+		addrset_fini(&drafts->items[i].except);
+	}
+	free(drafts->items);
+}
+
+void group_fini(struct group *group)
+{
+	free(group->name);
+	json_decref(group->json);
+	addrset_fini(&group->members);
+	*group = (struct group){0};
+}
+
+/* ── fields ─────────────────────────────────────────────────────────────────────────────────────── */
+
+static int parse_prefixes(struct parser *parser, const struct path *path, const json_t *value,
+			  struct group_draft *draft, struct addrset *set)
+{
+	json_t *list = NULL;
+	int result = addresses_parse(parser, path, value, false, set, NULL, &list);
+
+	if (list)
+		result_add(&result, json_put(draft->json, path->key, list));
+	return result;
+}
+
+static int group_prefixes(struct parser *parser, const struct path *path, const json_t *value,
+			  void *object)
+{
+	struct group_draft *draft = object;
+
+	return parse_prefixes(parser, path, value, draft, &draft->group.members);
+}
+
+static int group_except(struct parser *parser, const struct path *path, const json_t *value,
+			void *object)
+{
+	struct group_draft *draft = object;
+
+	return parse_prefixes(parser, path, value, draft, &draft->except);
+}
+
+static int nested_name(struct parser *parser, const struct path *path, const json_t *item)
+{
+	const char *name = json_string_value(item);
+
+	if (!name)
+		return parse_bad_type(parser, path, item, "the name of a group");
+	if (*name == '@')
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "must be the name of a group without the @");
+	return 0;
+}
+
+static int group_nested(struct parser *parser, const struct path *path, const json_t *value,
+			void *object)
+{
+	json_auto_t *list = json_array();
+	struct group_draft *draft = object;
+	int result = 0;
+
+	for (size_t i = 0; i < list_count(value); i++) {
+		struct path item_path = list_path(path, value, i);
+		const json_t *item = list_item(value, i);
+
+		result_add(&result, nested_name(parser, &item_path, item));
+		result_add(&result, json_push(list, json_incref((json_t *)item)));
+	}
+	if (!result)
+		draft->nested = value;
+	result_add(&result, json_put(draft->json, "groups", TAKE_PTR(list)));
+	return result;
+}
+
+static const struct field group_fields[] = {
+	{"description", parse_description},
+	{"labels", parse_labels},
+	{"prefixes", group_prefixes},
+	{"except", group_except},
+	{"groups", group_nested},
+	{"ports", NULL},
+	{"select", NULL},
+	{"ipsec", NULL},
+};
+static const struct schema group_schema = {"a group", group_fields, ARRAY_SIZE(group_fields)};
+
+/* ── nesting ────────────────────────────────────────────────────────────────────────────────────── */
+
+static int draft_compare(const void *a, const void *b)
+{
+	const struct group_draft *x = a, *y = b;
+
+	return strcmp(x->group.name, y->group.name);
+}
+
+static int name_compare(const void *name, const void *item)
+{
+	const struct group_draft *draft = item;
+
+	return strcmp(name, draft->group.name);
+}
+
+static struct group_draft *draft_find(const struct group_drafts *drafts, const char *name)
+{
+	return bsearch(name, drafts->items, drafts->count, sizeof(*drafts->items), name_compare);
+}
+
+static int cycle_error(struct parser *parser, const struct path *path,
+		       const struct group_drafts *drafts, const struct group_draft *from,
+		       const struct group_draft *to)
+{
+	char names[512];
+	size_t at = sizeof(names) - 1;
+	const struct group_draft *step = from;
+
+	/* The walk is known backwards only, so the text is built from its end. */
+	names[at] = '\0';
+	for (;;) {
+		size_t size = strlen(step->group.name) + strlen(" -> ");
+
+		if (at < size + strlen("… -> ")) {
+			at -= strlen("… -> ");
+			memcpy(names + at, "… -> ", strlen("… -> "));
+			break;
+		}
+		at -= size;
+		memcpy(names + at, step->group.name, strlen(step->group.name));
+		memcpy(names + at + strlen(step->group.name), " -> ", strlen(" -> "));
+		if (step == to)
+			break;
+		step = &drafts->items[step->parent];
+	}
+	return parse_error(parser, path, ERROR_BAD_VALUE, "groups contain each other: %s%s",
+			   names + at, to->group.name);
+}
+
+/* All nested groups are done: their members come in, `except` goes out. */
+static int draft_close(struct parser *parser, const struct path *path,
+		       const struct group_drafts *drafts, struct group_draft *draft)
+{
+	size_t count = draft->nested ? list_count(draft->nested) : 0;
+	int r;
+
+	draft->colour = GROUP_DONE;
+	for (size_t i = 0; i < count; i++) {
+		const char *name = json_string_value(list_item(draft->nested, i));
+		const struct group_draft *nested = draft_find(drafts, name);
+
+		if (!nested)
+			continue;
+		r = ranges_charge(parser, path, addrset_count(&nested->group.members));
+		if (!r)
+			r = addrset_add_set(&draft->group.members, &nested->group.members);
+		if (r < 0)
+			return r;
+	}
+	addrset_normalize(&draft->group.members);
+	return addrset_subtract(&draft->group.members, &draft->except);
+}
+
+/* Looks at the next nested group of `at`; returns the draft to go on with. */
+static size_t visit_edge(struct parser *parser, const struct path *kind,
+			 struct group_drafts *drafts, size_t at, int *result)
+{
+	struct group_draft *draft = &drafts->items[at];
+	struct path path = path_key(kind, draft->group.name);
+	struct path list = path_key(&path, "groups");
+	struct path item = list_path(&list, draft->nested, draft->edge);
+	const char *name = json_string_value(list_item(draft->nested, draft->edge++));
+	struct group_draft *nested = draft_find(drafts, name);
+
+	if (!nested) {
+		result_add(result, parse_error(parser, &item, ERROR_NOT_FOUND,
+					       "there is no group \"%s\"", excerpt(name).text));
+	} else if (nested->colour == GROUP_OPEN) {
+		result_add(result, cycle_error(parser, &item, drafts, draft, nested));
+	} else if (nested->colour == GROUP_NEW) {
+		nested->colour = GROUP_OPEN;
+		nested->parent = at;
+		return (size_t)(nested - drafts->items);
+	}
+	return at;
+}
+
+static int resolve(struct parser *parser, const struct path *kind, struct group_drafts *drafts,
+		   size_t root)
+{
+	int result = 0;
+	size_t at = root;
+
+	drafts->items[root].colour = GROUP_OPEN;
+	for (;;) {
+		struct group_draft *draft = &drafts->items[at];
+		struct path path = path_key(kind, draft->group.name);
+
+		if (draft->nested && draft->edge < list_count(draft->nested)) {
+			at = visit_edge(parser, kind, drafts, at, &result);
+			continue;
+		}
+		result_add(&result, draft_close(parser, &path, drafts, draft));
+		if (at == root)
+			return result;
+		at = draft->parent;
+	}
+}
+
+/* ── all groups ─────────────────────────────────────────────────────────────────────────────────── */
+
+static int read_drafts(struct parser *parser, const struct path *kind, const json_t *value,
+		       struct group_drafts *drafts)
+{
+	int result = 0;
+	const char *name;
+	json_t *item;
+
+	json_object_foreach((json_t *)value, name, item)
+	{
+		struct group_draft *draft = &drafts->items[drafts->count];
+		struct path path = path_key(kind, name);
+
+		draft->group.name = strdup(name);
+		draft->json = draft->group.json = json_object();
+		if (!draft->group.name || !draft->json) {
+			group_fini(&draft->group);
+			return -ENOMEM;
+		}
+		drafts->count++;
+		result_add(&result, parse_object_name(parser, &path, name));
+		result_add(&result, parse_object(parser, &path, item, &group_schema, draft));
+		addrset_normalize(&draft->except);
+	}
+	return result;
+}
+
+int groups_parse(struct parser *parser, const struct path *path, const json_t *value)
+{
+	_cleanup_(group_drafts_fini) struct group_drafts drafts = {0};
+	struct config *config = parser->config;
+	int result;
+
+	if (!json_object_size(value))
+		return 0;
+	drafts.items = calloc(json_object_size(value), sizeof(*drafts.items));
+	config->groups = calloc(json_object_size(value), sizeof(*config->groups));
+	if (!drafts.items || !config->groups)
+		return -ENOMEM;
+	result = read_drafts(parser, path, value, &drafts);
+	if (result == -ENOMEM)
+		return result;
+	qsort(drafts.items, drafts.count, sizeof(*drafts.items), draft_compare);
+	for (size_t i = 0; i < drafts.count; i++)
+		if (drafts.items[i].colour == GROUP_NEW)
+			result_add(&result, resolve(parser, path, &drafts, i));
+	for (size_t i = 0; i < drafts.count; i++) {
+		config->groups[config->group_count++] = drafts.items[i].group;
+		drafts.items[i].group = (struct group){0};
+	}
+	return result;
+}

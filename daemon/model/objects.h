@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kinds of objects, each parsed from the document's object of that kind into the parser's config, in
+ * the order in which they refer to each other. Results are those of parse.h; what is there after a
+ * mistake is incomplete and only good for being freed, but every name is, so that nobody else's
+ * reference is called unknown.
+ */
+#ifndef SECG_MODEL_OBJECTS_H
+#define SECG_MODEL_OBJECTS_H
+
+#include "model/config.h"
+#include "model/parse.h"
+
+/* `path` is that of the kind; `value` an object. */
+int groups_parse(struct parser *parser, const struct path *path, const json_t *value);
+/* `value` NULL: only the shipped ones. */
+int services_parse(struct parser *parser, const struct path *path, const json_t *value);
+int acls_parse(struct parser *parser, const struct path *path, const json_t *value);
+int ports_parse(struct parser *parser, const struct path *path, const json_t *value);
+
+int rule_parse(struct parser *parser, const struct path *path, const json_t *value,
+	       struct rule *ret_rule, json_t **ret_json);
+
+/* A list of prefixes, and of "@group" where `may_refer`, into `set` (normalised) and `ret_json`.
+ * `ret_families` are those that literal prefixes have, all where a group is named; it may be NULL. */
+int addresses_parse(struct parser *parser, const struct path *path, const json_t *value,
+		    bool may_refer, struct addrset *set, unsigned int *ret_families,
+		    json_t **ret_json);
+/* -EINVAL and ERROR_LIMIT when `count` more ranges are too many; else counts them. */
+int ranges_charge(struct parser *parser, const struct path *path, size_t count);
+
+/* Parses one row of the names in `infrastructure` into a mask of 1 << enum infra_row. */
+parse_field_fn infrastructure_parse; /* object: struct port_draft */
+
+struct port_draft {
+	json_t *json; /* the normalised object; borrowed */
+	struct port *port;
+};
+
+/* Services that come with the program. */
+struct shipped_service {
+	const char *name;
+	uint8_t protocols[3];  /* 0: no more */
+	struct range ports[3]; /* destination; 0-0: no more */
+};
+extern const struct shipped_service shipped_services[];
+extern const size_t shipped_service_count;
+
+void rule_fini(struct rule *rule);
+void acl_fini(struct acl *acl);
+void group_fini(struct group *group);
+void service_fini(struct service *service);
+void port_fini(struct port *port);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports: interfaces under policy. */
+#include <string.h>
+
+#include "model/objects.h"
+#include "model/value.h"
+
+const char *const timeout_names[SECG_TIMEOUT_COUNT] = {
+	[SECG_TIMEOUT_TCP_HALF_OPEN] = "tcp_half_open",
+	[SECG_TIMEOUT_TCP_ESTABLISHED] = "tcp_established",
+	[SECG_TIMEOUT_TCP_CLOSING] = "tcp_closing",
+	[SECG_TIMEOUT_UDP_ONE_WAY] = "udp_one_way",
+	[SECG_TIMEOUT_UDP_TWO_WAY] = "udp_two_way",
+	[SECG_TIMEOUT_ICMP] = "icmp",
+	[SECG_TIMEOUT_OTHER] = "other",
+};
+const uint32_t timeout_default_s[SECG_TIMEOUT_COUNT] = {
+	[SECG_TIMEOUT_TCP_HALF_OPEN] = 30, [SECG_TIMEOUT_TCP_ESTABLISHED] = 86400,
+	[SECG_TIMEOUT_TCP_CLOSING] = 30,   [SECG_TIMEOUT_UDP_ONE_WAY] = 30,
+	[SECG_TIMEOUT_UDP_TWO_WAY] = 180,  [SECG_TIMEOUT_ICMP] = 30,
+	[SECG_TIMEOUT_OTHER] = 600,
+};
+
+/* 90 days: less than half of the time in which the data path's clock wraps. */
+static const struct number_kind timeout_kind = {"a timeout in seconds", 1, 7776000};
+
+void port_fini(struct port *port)
+{
+	for (int d = 0; d < SECG_DIRECTIONS; d++)
+		free(port->list[d].acls);
+	free(port->name);
+	free(port->interface);
+	json_decref(port->json);
+	*port = (struct port){0};
+}
+
+/* ── fields ─────────────────────────────────────────────────────────────────────────────────────── */
+
+static int port_interface(struct parser *parser, const struct path *path, const json_t *value,
+			  void *object)
+{
+	struct port_draft *draft = object;
+	const char *name = json_string_value(value);
+
+	if (!name)
+		return parse_bad_type(parser, path, value, "the name of an interface");
+	if (!is_interface_name(name))
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "no interface can have this name: it has 1 to 15 bytes without "
+				   "'/', ':' and white space");
+	draft->port->interface = strdup(name);
+	if (!draft->port->interface)
+		return -ENOMEM;
+	return json_put(draft->json, "interface", json_incref((json_t *)value));
+}
+
+/* A field that holds one word and has it in the normalised object too. */
+static int word_field(struct parser *parser, const struct path *path, const json_t *value,
+		      struct port_draft *draft, const struct word *words, size_t count,
+		      int *ret_value)
+{
+	int r = parse_word(parser, path, value, words, count, ret_value);
+
+	return r < 0 ? r : json_put(draft->json, path->key, json_incref((json_t *)value));
+}
+
+static int port_side(struct parser *parser, const struct path *path, const json_t *value,
+		     void *object)
+{
+	static const struct word words[] = {{"workload", PORT_SIDE_WORKLOAD},
+					    {"host", PORT_SIDE_HOST}};
+	struct port_draft *draft = object;
+	int side = PORT_SIDE_AUTO;
+	int r = word_field(parser, path, value, draft, words, ARRAY_SIZE(words), &side);
+
+	draft->port->side = side;
+	return r;
+}
+
+static int port_hook(struct parser *parser, const struct path *path, const json_t *value,
+		     void *object)
+{
+	static const struct word words[] = {
+		{"auto", PORT_HOOK_AUTO}, {"xdp", PORT_HOOK_XDP}, {"tc", PORT_HOOK_TC}};
+	struct port_draft *draft = object;
+	int hook = PORT_HOOK_AUTO;
+	int r = word_field(parser, path, value, draft, words, ARRAY_SIZE(words), &hook);
+
+	draft->port->hook = hook;
+	return r;
+}
+
+static int port_tcp(struct parser *parser, const struct path *path, const json_t *value,
+		    void *object)
+{
+	static const struct word words[] = {{"loose", false}, {"strict", true}};
+	struct port_draft *draft = object;
+	int is_strict = false;
+	int r = word_field(parser, path, value, draft, words, ARRAY_SIZE(words), &is_strict);
+
+	draft->port->is_tcp_strict = is_strict;
+	return r;
+}
+
+static int port_on_change(struct parser *parser, const struct path *path, const json_t *value,
+			  void *object)
+{
+	static const struct word words[] = {
+		{"recheck", false}, {"keep", true}, {"cut", WORD_UNSUPPORTED}};
+	struct port_draft *draft = object;
+	int keeps = false;
+	int r = word_field(parser, path, value, draft, words, ARRAY_SIZE(words), &keeps);
+
+	draft->port->keeps_sessions = keeps;
+	return r;
+}
+
+static int acl_item(struct parser *parser, const struct path *path, const json_t *item,
+		    struct port_list *list)
+{
+	const char *name = json_string_value(item);
+	const struct acl *acl;
+
+	if (!name)
+		return parse_bad_type(parser, path, item, "the name of an ACL");
+	acl = config_find_acl(parser->config, name);
+	if (!acl)
+		return parse_error(parser, path, ERROR_NOT_FOUND, "there is no ACL \"%s\"",
+				   excerpt(name).text);
+	for (size_t i = 0; i < list->acl_count; i++)
+		if (list->acls[i] == acl)
+			return parse_error(parser, path, ERROR_BAD_VALUE,
+					   "\"%s\" is in the list already: its rules would never "
+					   "be reached a second time",
+					   name);
+	list->acls[list->acl_count++] = acl;
+	return 0;
+}
+
+static int parse_acl_list(struct parser *parser, const struct path *path, const json_t *value,
+			  struct port_draft *draft, struct port_list *list)
+{
+	json_auto_t *names = json_array();
+	int result = 0;
+
+	list->is_given = true;
+	if (list_count(value) > SECG_MAX_ACLS)
+		return parse_error(parser, path, ERROR_LIMIT,
+				   "has %zu ACLs, but one direction takes at most %d",
+				   list_count(value), SECG_MAX_ACLS);
+	list->acls = calloc(SECG_MAX_ACLS, sizeof(struct acl *));
+	if (!list->acls)
+		return -ENOMEM;
+	for (size_t i = 0; i < list_count(value); i++) {
+		struct path item_path = list_path(path, value, i);
+		const json_t *item = list_item(value, i);
+
+		result_add(&result, acl_item(parser, &item_path, item, list));
+		result_add(&result, json_push(names, json_incref((json_t *)item)));
+	}
+	result_add(&result, json_put(draft->json, path->key, TAKE_PTR(names)));
+	return result;
+}
+
+static int port_from(struct parser *parser, const struct path *path, const json_t *value,
+		     void *object)
+{
+	struct port_draft *draft = object;
+
+	return parse_acl_list(parser, path, value, draft, &draft->port->list[SECG_FROM]);
+}
+
+static int port_to(struct parser *parser, const struct path *path, const json_t *value,
+		   void *object)
+{
+	struct port_draft *draft = object;
+
+	return parse_acl_list(parser, path, value, draft, &draft->port->list[SECG_TO]);
+}
+
+/* ── default ────────────────────────────────────────────────────────────────────────────────────── */
+
+struct default_draft {
+	json_t *json; /* the normalised object; borrowed */
+	struct port_list *list;
+};
+
+static int default_action(struct parser *parser, const struct path *path, const json_t *value,
+			  void *object)
+{
+	static const struct word words[] = {{"drop", SECG_ACTION_DROP},
+					    {"allow", SECG_ACTION_ALLOW},
+					    {"reject", WORD_UNSUPPORTED}};
+	struct default_draft *draft = object;
+	int action = SECG_ACTION_DROP;
+	int r = parse_word(parser, path, value, words, ARRAY_SIZE(words), &action);
+
+	if (r < 0)
+		return r;
+	draft->list->otherwise = action;
+	return json_put(draft->json, "action", json_incref((json_t *)value));
+}
+
+static const struct field default_fields[] = {
+	{"action", default_action},
+	{"log", NULL},
+};
+static const struct schema default_schema = {"the default of a direction", default_fields,
+					     ARRAY_SIZE(default_fields)};
+
+static int parse_default(struct parser *parser, const struct path *path, const json_t *value,
+			 json_t *json, struct port_list *list)
+{
+	struct default_draft draft = {.json = json_object(), .list = list};
+	int result = json_put(json, path->key, draft.json);
+
+	if (result < 0)
+		return result;
+	if (!list->is_given)
+		result = parse_error(parser, path, ERROR_BAD_VALUE,
+				     "has no effect, because a direction without a list passes "
+				     "everything: add `%s: []` to have the default decide",
+				     path->key);
+	result_add(&result, parse_object(parser, path, value, &default_schema, &draft));
+	return result;
+}
+
+static int default_from(struct parser *parser, const struct path *path, const json_t *value,
+			void *object)
+{
+	struct port_draft *draft = object;
+
+	return parse_default(parser, path, value, draft->json, &draft->port->list[SECG_FROM]);
+}
+
+static int default_to(struct parser *parser, const struct path *path, const json_t *value,
+		      void *object)
+{
+	struct port_draft *draft = object;
+
+	return parse_default(parser, path, value, draft->json, &draft->port->list[SECG_TO]);
+}
+
+static int port_default(struct parser *parser, const struct path *path, const json_t *value,
+			void *object)
+{
+	static const struct field fields[] = {{"from", default_from}, {"to", default_to}};
+	static const struct schema schema = {"the default of a port", fields, ARRAY_SIZE(fields)};
+	const struct port_draft *port_draft = object;
+	struct port_draft draft = {.json = json_object(), .port = port_draft->port};
+	int r = json_put(port_draft->json, "default", draft.json);
+
+	return r < 0 ? r : parse_object(parser, path, value, &schema, &draft);
+}
+
+/* ── timeouts ───────────────────────────────────────────────────────────────────────────────────── */
+
+static int timeout_field(struct parser *parser, const struct path *path, const json_t *value,
+			 void *object)
+{
+	struct port_draft *draft = object;
+	uint32_t seconds;
+	int r = parse_number(parser, path, value, &timeout_kind, &seconds);
+
+	if (r < 0)
+		return r;
+	for (int i = 0; i < SECG_TIMEOUT_COUNT; i++)
+		if (!strcmp(timeout_names[i], path->key))
+			draft->port->timeout_s[i] = seconds;
+	return json_put(draft->json, path->key, json_integer(seconds));
+}
+
+static int port_timeouts(struct parser *parser, const struct path *path, const json_t *value,
+			 void *object)
+{
+	struct field fields[SECG_TIMEOUT_COUNT];
+	struct schema schema = {"timeouts", fields, ARRAY_SIZE(fields)};
+	const struct port_draft *port_draft = object;
+	struct port_draft draft = {.json = json_object(), .port = port_draft->port};
+	int r = json_put(port_draft->json, "timeouts", draft.json);
+
+	for (int i = 0; i < SECG_TIMEOUT_COUNT; i++)
+		fields[i] = (struct field){timeout_names[i], timeout_field};
+	return r < 0 ? r : parse_object(parser, path, value, &schema, &draft);
+}
+
+/* ── all ports ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* `default` after `from` and `to`, whose presence it is judged by. */
+static const struct field port_fields[] = {
+	{"description", parse_description},
+	{"labels", parse_labels},
+	{"interface", port_interface},
+	{"side", port_side},
+	{"hook", port_hook},
+	{"from", port_from},
+	{"to", port_to},
+	{"default", port_default},
+	{"infrastructure", infrastructure_parse},
+	{"tcp", port_tcp},
+	{"on_change", port_on_change},
+	{"timeouts", port_timeouts},
+	{"match", NULL},
+	{"security_groups", NULL},
+	{"addresses", NULL},
+	{"anti_spoof", NULL},
+	{"macip", NULL},
+	{"groups", NULL},
+	{"domain", NULL},
+	{"pickup_s", NULL},
+	{"allow_ra", NULL},
+	{"allow_dhcp_server", NULL},
+	{"limits", NULL},
+	{"reset_on_expiry", NULL},
+	{"audit", NULL},
+	{"fail_mode", NULL},
+};
+static const struct schema port_schema = {"a port", port_fields, ARRAY_SIZE(port_fields)};
+
+/* `claims` maps interfaces to the port that claimed them first. */
+static int check_interface(struct parser *parser, const struct path *path, const json_t *value,
+			   const struct port *port, json_t *claims)
+{
+	struct path field = path_key(path, "interface");
+	const char *other;
+
+	if (!port->interface) {
+		/* Wrong, or `match` in its place: said already. */
+		if (!json_is_object(value) || json_object_get(value, "interface") ||
+		    json_object_get(value, "match"))
+			return 0;
+		return parse_error(parser, &field, ERROR_BAD_VALUE,
+				   "is missing: a port needs the name of its interface");
+	}
+	other = json_string_value(json_object_get(claims, port->interface));
+	if (other)
+		return parse_error(parser, &field, ERROR_CONFLICT,
+				   "interface %s belongs to port \"%s\" already", port->interface,
+				   other);
+	return json_put(claims, port->interface, json_string(port->name));
+}
+
+static int parse_port(struct parser *parser, const struct path *path, const json_t *value,
+		      struct port *port, json_t *claims)
+{
+	struct port_draft draft = {.json = port->json, .port = port};
+	int result = parse_port_name(parser, path, port->name);
+
+	for (int d = 0; d < SECG_DIRECTIONS; d++)
+		port->list[d].otherwise = SECG_ACTION_DROP;
+	result_add(&result, parse_object(parser, path, value, &port_schema, &draft));
+	result_add(&result, check_interface(parser, path, value, port, claims));
+	return result;
+}
+
+static int port_compare(const void *a, const void *b)
+{
+	const struct port *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+int ports_parse(struct parser *parser, const struct path *path, const json_t *value)
+{
+	json_auto_t *claims = json_object();
+	struct config *config = parser->config;
+	int result = 0;
+	const char *name;
+	json_t *item;
+
+	if (json_object_size(value) > SECG_MAX_PORTS - 1)
+		return parse_error(parser, path, ERROR_LIMIT,
+				   "has %zu ports, but there are at most %d",
+				   json_object_size(value), SECG_MAX_PORTS - 1);
+	config->ports = calloc(json_object_size(value) + 1, sizeof(*config->ports));
+	if (!claims || !config->ports)
+		return -ENOMEM;
+	json_object_foreach((json_t *)value, name, item)
+	{
+		struct path port_path = path_key(path, name);
+		struct port *port = &config->ports[config->port_count];
+
+		port->json = json_object();
+		port->name = strdup(name);
+		if (!port->json || !port->name) {
+			port_fini(port);
+			return -ENOMEM;
+		}
+		config->port_count++;
+		result_add(&result, parse_port(parser, &port_path, item, port, claims));
+	}
+	qsort(config->ports, config->port_count, sizeof(*config->ports), port_compare);
+	return result;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One rule of an ACL. */
+#include <string.h>
+
+#include "model/l4.h"
+#include "model/objects.h"
+
+/* What the fields of a rule leave of the families; a side that names groups leaves both. */
+enum family_source {
+	SOURCE_FAMILY,
+	SOURCE_SRC,
+	SOURCE_DST,
+	SOURCE_PROTOCOL,
+	SOURCE_SERVICE,
+	SOURCE_COUNT,
+};
+static const char *const source_names[SOURCE_COUNT] = {"family", "src", "dst", "protocol",
+						       "service"};
+
+struct rule_draft {
+	struct l4_draft l4; /* first: its field parsers take it for themselves */
+	struct rule *rule;
+	struct l4_list services;
+	bool has_action;
+	unsigned int families[SOURCE_COUNT]; /* 0: the field says nothing */
+};
+
+static void rule_draft_fini(struct rule_draft *draft)
+{
+	l4_draft_fini(&draft->l4);
+	l4_list_fini(&draft->services);
+}
+
+void rule_fini(struct rule *rule)
+{
+	free(rule->id);
+	addrset_fini(&rule->src);
+	addrset_fini(&rule->dst);
+	l4_free(rule->l4, rule->l4_count);
+	*rule = (struct rule){0};
+}
+
+/* ── fields ─────────────────────────────────────────────────────────────────────────────────────── */
+
+static int rule_id(struct parser *parser, const struct path *path, const json_t *value,
+		   void *object)
+{
+	const char *text = json_string_value(value);
+	struct rule_draft *draft = object;
+
+	if (!text)
+		return parse_bad_type(parser, path, value, "a string");
+	draft->rule->id = strdup(text);
+	if (!draft->rule->id)
+		return -ENOMEM;
+	if (!is_name(text))
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "an id has 1 to %d characters out of a-z, 0-9, '.', '_', '-'",
+				   NAME_MAX_LENGTH);
+	return json_put(draft->l4.json, "id", json_incref((json_t *)value));
+}
+
+static const struct word action_words[] = {
+	{"allow", SECG_ACTION_ALLOW},
+	{"allow-stateless", SECG_ACTION_ALLOW_STATELESS},
+	{"drop", SECG_ACTION_DROP},
+	{"pass", SECG_ACTION_PASS},
+	{"permit+reflect", SECG_ACTION_ALLOW},
+	{"allow-related", SECG_ACTION_ALLOW},
+	{"permit", SECG_ACTION_ALLOW_STATELESS},
+	{"deny", SECG_ACTION_DROP},
+	{"reject", WORD_UNSUPPORTED},
+};
+
+static int rule_action(struct parser *parser, const struct path *path, const json_t *value,
+		       void *object)
+{
+	struct rule_draft *draft = object;
+	int action, r;
+
+	draft->has_action = true;
+	r = parse_word(parser, path, value, action_words, ARRAY_SIZE(action_words), &action);
+	if (r < 0)
+		return r;
+	draft->rule->action = action;
+	return json_put(draft->l4.json, "action",
+			json_string(word_text(action_words, ARRAY_SIZE(action_words), action)));
+}
+
+static const struct word family_words[] = {{"ipv4", 4}, {"ipv6", 6}};
+
+static int rule_family(struct parser *parser, const struct path *path, const json_t *value,
+		       void *object)
+{
+	struct rule_draft *draft = object;
+	int family, r;
+
+	r = parse_word(parser, path, value, family_words, ARRAY_SIZE(family_words), &family);
+	if (r < 0)
+		return r;
+	draft->rule->family = (uint8_t)family;
+	draft->families[SOURCE_FAMILY] = family == 4 ? FAMILIES_IPV4 : FAMILIES_IPV6;
+	return json_put(draft->l4.json, "family", json_incref((json_t *)value));
+}
+
+static int parse_side(struct parser *parser, const struct path *path, const json_t *value,
+		      struct rule_draft *draft, struct addrset *set, enum family_source source)
+{
+	json_t *list = NULL;
+	int result = parse_not_empty(parser, path, value);
+
+	if (result < 0)
+		return result;
+	result = addresses_parse(parser, path, value, true, set, &draft->families[source], &list);
+	if (list)
+		result_add(&result, json_put(draft->l4.json, path->key, list));
+	return result;
+}
+
+static int rule_src(struct parser *parser, const struct path *path, const json_t *value,
+		    void *object)
+{
+	struct rule_draft *draft = object;
+
+	draft->rule->has_src = true;
+	return parse_side(parser, path, value, draft, &draft->rule->src, SOURCE_SRC);
+}
+
+static int rule_dst(struct parser *parser, const struct path *path, const json_t *value,
+		    void *object)
+{
+	struct rule_draft *draft = object;
+
+	draft->rule->has_dst = true;
+	return parse_side(parser, path, value, draft, &draft->rule->dst, SOURCE_DST);
+}
+
+static int service_item(struct parser *parser, const struct path *path, const json_t *item,
+			struct rule_draft *draft, json_t *list)
+{
+	const char *name = json_string_value(item);
+	const struct service *service;
+	int r;
+
+	if (!name)
+		return parse_bad_type(parser, path, item, "the name of a service");
+	service = config_find_service(parser->config, name);
+	if (!service)
+		return parse_error(parser, path, ERROR_NOT_FOUND, "there is no service \"%s\"",
+				   excerpt(name).text);
+	r = l4_append_copy(&draft->services, service->l4, service->l4_count);
+	return r < 0 ? r : json_push(list, json_incref((json_t *)item));
+}
+
+static int rule_service(struct parser *parser, const struct path *path, const json_t *value,
+			void *object)
+{
+	json_auto_t *list = json_array();
+	struct rule_draft *draft = object;
+	int result = parse_not_empty(parser, path, value);
+
+	if (draft->l4.is_given)
+		result_add(&result, parse_error(parser, path, ERROR_BAD_VALUE,
+						"says protocol, ports and ICMP types itself: "
+						"leave those fields out, or leave `service` out"));
+	for (size_t i = 0; i < list_count(value); i++) {
+		struct path item = list_path(path, value, i);
+
+		result_add(&result, service_item(parser, &item, list_item(value, i), draft, list));
+	}
+	result_add(&result, json_put(draft->l4.json, "service", TAKE_PTR(list)));
+	return result;
+}
+
+static const struct field rule_fields[] = {
+	{"id", rule_id},
+	{"description", parse_description},
+	{"labels", parse_labels},
+	{"action", rule_action},
+	{"family", rule_family},
+	{"src", rule_src},
+	{"dst", rule_dst},
+	L4_FIELDS,
+	{"service", rule_service},
+	{"enabled", NULL},
+	{"ethertypes", NULL},
+	{"vlan", NULL},
+	{"src_mac", NULL},
+	{"dst_mac", NULL},
+	{"tcp_flags", NULL},
+	{"dscp", NULL},
+	{"fragment", NULL},
+	{"timeout", NULL},
+	{"log", NULL},
+	{"sample", NULL},
+};
+static const struct schema rule_schema = {"a rule", rule_fields, ARRAY_SIZE(rule_fields)};
+
+/* ── the whole rule ─────────────────────────────────────────────────────────────────────────────── */
+
+static const char *families_text(unsigned int families)
+{
+	return families == FAMILIES_IPV4 ? "IPv4" : "IPv6";
+}
+
+/* Names the first field that leaves no family together with one before it. */
+static int check_families(struct parser *parser, const struct path *path,
+			  const struct rule_draft *draft)
+{
+	for (int i = 1; i < SOURCE_COUNT; i++) {
+		struct path field = path_key(path, source_names[i]);
+		unsigned int families = draft->families[i];
+
+		for (int j = 0; families && j < i; j++) {
+			if (!draft->families[j] || draft->families[j] & families)
+				continue;
+			return parse_error(parser, &field, ERROR_BAD_VALUE,
+					   "is %s only, but `%s` is %s only: a packet cannot be "
+					   "both, so the rule would never match",
+					   families_text(families), source_names[j],
+					   families_text(draft->families[j]));
+		}
+	}
+	return 0;
+}
+
+static int check_required(struct parser *parser, const struct path *path, const json_t *value,
+			  const struct rule_draft *draft)
+{
+	struct path id = path_key(path, "id"), action = path_key(path, "action");
+	int result = 0;
+
+	if (!json_object_get(value, "id"))
+		result_add(&result,
+			   parse_error(parser, &id, ERROR_BAD_VALUE,
+				       "is missing: a rule needs an id, unique in its ACL, which "
+				       "its counters are kept under"));
+	if (!draft->has_action)
+		result_add(&result, parse_error(parser, &action, ERROR_BAD_VALUE,
+						"is missing: write allow, allow-stateless, drop "
+						"or pass"));
+	return result;
+}
+
+/* Moves the alternatives into the rule. */
+static int take_l4(struct rule_draft *draft)
+{
+	struct rule *rule = draft->rule;
+	enum family_source source = draft->services.count ? SOURCE_SERVICE : SOURCE_PROTOCOL;
+	int r = draft->l4.is_given ? l4_append_draft(&draft->services, &draft->l4) : 0;
+
+	if (r < 0)
+		return r;
+	rule->l4 = TAKE_PTR(draft->services.matches);
+	rule->l4_count = draft->services.count;
+	draft->services.count = 0;
+	if (rule->l4_count)
+		draft->families[source] = l4_families(rule->l4, rule->l4_count);
+	rule->is_ip = rule->family || rule->has_src || rule->has_dst || rule->l4_count;
+	return 0;
+}
+
+int rule_parse(struct parser *parser, const struct path *path, const json_t *value,
+	       struct rule *ret_rule, json_t **ret_json)
+{
+	_cleanup_(rule_draft_fini) struct rule_draft draft = {.rule = ret_rule};
+	int result;
+
+	draft.l4.json = json_object();
+	if (!draft.l4.json)
+		return -ENOMEM;
+	*ret_json = draft.l4.json;
+	/* What stands beside a service is wrong as a whole, not field by field. */
+	draft.l4.is_muted = json_object_get(value, "service") != NULL;
+	result = parse_object(parser, path, value, &rule_schema, &draft);
+	if (json_is_object(value))
+		result_add(&result, check_required(parser, path, value, &draft));
+	if (result < 0)
+		return result;
+	result = take_l4(&draft);
+	return result < 0 ? result : check_families(parser, path, &draft);
+}

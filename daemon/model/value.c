@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words, names, description and labels. */
+#include "model/value.h"
+
+#include <ctype.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+int parse_word(struct parser *parser, const struct path *path, const json_t *value,
+	       const struct word *words, size_t word_count, int *ret_value)
+{
+	const char *text = json_string_value(value);
+	char known[256] = "";
+	size_t size = 0;
+
+	if (!text)
+		return parse_bad_type(parser, path, value, "a word");
+	for (size_t i = 0; i < word_count; i++) {
+		if (strcmp(words[i].text, text))
+			continue;
+		if (words[i].value == WORD_UNSUPPORTED)
+			return parse_error(parser, path, ERROR_UNSUPPORTED,
+					   "%s is not supported by this version", text);
+		*ret_value = words[i].value;
+		return 0;
+	}
+	if (is_direction_word(text))
+		return parse_error(parser, path, ERROR_BAD_VALUE, "%s %s", text, direction_hint);
+	for (size_t i = 0; i < word_count && size < sizeof(known); i++)
+		if (words[i].value != WORD_UNSUPPORTED)
+			size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s",
+						 size ? ", " : "", words[i].text);
+	return parse_error(parser, path, ERROR_BAD_VALUE, "must be one of %s, not \"%s\"", known,
+			   excerpt(text).text);
+}
+
+const char *word_text(const struct word *words, size_t word_count, int value)
+{
+	for (size_t i = 0; i < word_count; i++)
+		if (words[i].value == value)
+			return words[i].text;
+	return "";
+}
+
+bool is_name(const char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789._-");
+
+	return size >= 1 && size <= NAME_MAX_LENGTH && !text[size];
+}
+
+/* Without the ban on ':', which the kernel has and names of ports need not have. */
+static bool is_interface_like(const char *text)
+{
+	size_t size = strnlen(text, IFNAMSIZ);
+
+	if (!size || size >= IFNAMSIZ || !strcmp(text, ".") || !strcmp(text, ".."))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		/* 0xa0 is white space to the kernel, which reads Latin-1. */
+		if (c <= ' ' || c == 0x7f || c == 0xa0 || c == '/')
+			return false;
+	}
+	return true;
+}
+
+bool is_interface_name(const char *text)
+{
+	return is_interface_like(text) && !strchr(text, ':');
+}
+
+static int check_reserved(struct parser *parser, const struct path *path, const char *name)
+{
+	if (strcmp(name, "infra"))
+		return 0;
+	return parse_error(parser, path, ERROR_BAD_VALUE,
+			   "infra is reserved for the infrastructure rules: take another name");
+}
+
+int parse_object_name(struct parser *parser, const struct path *path, const char *name)
+{
+	if (!is_name(name))
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "a name has 1 to %d characters out of a-z, 0-9, '.', '_', '-'",
+				   NAME_MAX_LENGTH);
+	return check_reserved(parser, path, name);
+}
+
+int parse_port_name(struct parser *parser, const struct path *path, const char *name)
+{
+	if (!is_name(name) && !is_interface_like(name))
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "a port's name has 1 to %d characters out of a-z, 0-9, '.', "
+				   "'_', '-', or is what an interface could be called",
+				   NAME_MAX_LENGTH);
+	return check_reserved(parser, path, name);
+}
+
+struct json_object_head {
+	json_t *json;
+};
+
+int parse_description(struct parser *parser, const struct path *path, const json_t *value,
+		      void *object)
+{
+	struct json_object_head *head = object;
+
+	if (!json_is_string(value))
+		return parse_bad_type(parser, path, value, "a string");
+	return json_put(head->json, "description", json_incref((json_t *)value));
+}
+
+int parse_labels(struct parser *parser, const struct path *path, const json_t *value, void *object)
+{
+	struct json_object_head *head = object;
+	int result = 0;
+	const char *name;
+	json_t *item;
+
+	if (!json_is_object(value))
+		return parse_bad_type(parser, path, value, "an object of strings");
+	json_object_foreach((json_t *)value, name, item)
+	{
+		struct path label = path_key(path, name);
+
+		if (!json_is_string(item))
+			result_add(&result, parse_bad_type(parser, &label, item, "a string"));
+	}
+	result_add(&result, json_put(head->json, "labels", json_incref((json_t *)value)));
+	return result;
+}
