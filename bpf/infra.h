@@ -6,9 +6,10 @@
 #ifndef SECG_BPF_INFRA_H
 #define SECG_BPF_INFRA_H
 
-#include <bpf/bpf_endian.h>
 #include <linux/if_ether.h>
 #include <linux/in.h>
+
+#include <bpf/bpf_endian.h>
 
 #include "packet.h"
 

@@ -6,8 +6,9 @@
 #ifndef SECG_BPF_MAPS_H
 #define SECG_BPF_MAPS_H
 
-#include <bpf/bpf_helpers.h>
 #include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
 
 #include <secg/flow.h>
 #include <secg/policy.h>

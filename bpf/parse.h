@@ -6,10 +6,11 @@
 #ifndef SECG_BPF_PARSE_H
 #define SECG_BPF_PARSE_H
 
-#include <bpf/bpf_endian.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+
+#include <bpf/bpf_endian.h>
 
 #include "extensions.h"
 #include "packet.h"

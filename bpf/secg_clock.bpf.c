@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The clock of the data path, read by the daemon through BPF_PROG_TEST_RUN to calibrate ticks. */
-#include <bpf/bpf_helpers.h>
 #include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
 
 __u64 secg_jiffies;
 __u64 secg_ktime; /* ns, CLOCK_MONOTONIC */
