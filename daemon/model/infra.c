@@ -93,8 +93,8 @@ static int row_item(struct parser *parser, const struct path *path, const json_t
 			   excerpt(name).text);
 }
 
-int infrastructure_parse(struct parser *parser, const struct path *path, const json_t *value,
-			 void *object)
+int port_parse_infrastructure(struct parser *parser, const struct path *path, const json_t *value,
+			      void *object)
 {
 	json_auto_t *list = json_array();
 	struct port_draft *draft = object;

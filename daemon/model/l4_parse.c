@@ -9,6 +9,14 @@ static const struct number_kind protocol_kind = {"a protocol number", 0, 255};
 static const struct number_kind port_kind = {"a port", 0, 65535};
 static const struct number_kind icmp_kind = {"an ICMP type or code", 0, 255};
 
+static int beside_service(struct parser *parser, const struct path *path)
+{
+	return parse_error(
+		parser, path, ERROR_BAD_VALUE,
+		"cannot stand beside `service`, which says protocol, ports and ICMP types "
+		"itself: leave one of them out");
+}
+
 /* ── protocol ───────────────────────────────────────────────────────────────────────────────────── */
 
 static json_t *protocol_json(const struct range *range)
@@ -65,17 +73,20 @@ int l4_parse_protocol(struct parser *parser, const struct path *path, const json
 	json_auto_t *list = json_array();
 	struct l4_draft *draft = object;
 	const char *only = list_count(value) == 1 ? json_string_value(list_item(value, 0)) : NULL;
-	int result = parse_not_empty(parser, path, value);
+	int result;
 
 	if (only && !strcmp(only, "any"))
 		return 0;
+	if (draft->has_service)
+		return beside_service(parser, path);
+	result = parse_not_empty(parser, path, value);
 	for (size_t i = 0; i < list_count(value); i++) {
 		struct path item = list_path(path, value, i);
 
 		result_add(&result, protocol_item(parser, &item, list_item(value, i), draft, list));
 	}
 	draft->is_given = true;
-	draft->is_muted = draft->is_muted || result < 0;
+	draft->is_muted = result < 0;
 	result_add(&result, json_put(draft->json, "protocol", TAKE_PTR(list)));
 	return result;
 }
@@ -120,8 +131,11 @@ static int parse_ports(struct parser *parser, const struct path *path, const jso
 		       struct l4_draft *draft, struct range_list *ret_ports)
 {
 	json_auto_t *list = json_array();
-	int result = parse_not_empty(parser, path, value);
+	int result;
 
+	if (draft->has_service)
+		return beside_service(parser, path);
+	result = parse_not_empty(parser, path, value);
 	for (size_t i = 0; i < list_count(value); i++) {
 		struct path item = list_path(path, value, i);
 		struct range range;
@@ -269,8 +283,11 @@ static int parse_icmp(struct parser *parser, const struct path *path, const json
 		      struct l4_draft *draft, bool is_type, struct range_list *lists)
 {
 	json_auto_t *list = json_array();
-	int result = parse_not_empty(parser, path, value);
+	int result;
 
+	if (draft->has_service)
+		return beside_service(parser, path);
+	result = parse_not_empty(parser, path, value);
 	draft->is_given = true;
 	if (draft->is_muted)
 		return result;

@@ -29,13 +29,15 @@ int addresses_parse(struct parser *parser, const struct path *path, const json_t
 /* -EINVAL and ERROR_LIMIT when `count` more ranges are too many; else counts them. */
 int ranges_charge(struct parser *parser, const struct path *path, size_t count);
 
-/* Parses one row of the names in `infrastructure` into a mask of 1 << enum infra_row. */
-parse_field_fn infrastructure_parse; /* object: struct port_draft */
-
 struct port_draft {
 	json_t *json; /* the normalised object; borrowed */
 	struct port *port;
 };
+/* Fields of ports that have files of their own; object: struct port_draft. */
+parse_field_fn port_parse_from;
+parse_field_fn port_parse_to;
+parse_field_fn port_parse_default; /* after the two lists, by whose presence it is judged */
+parse_field_fn port_parse_infrastructure;
 
 /* Services that come with the program. */
 struct shipped_service {

@@ -159,10 +159,6 @@ static int rule_service(struct parser *parser, const struct path *path, const js
 	struct rule_draft *draft = object;
 	int result = parse_not_empty(parser, path, value);
 
-	if (draft->l4.is_given)
-		result_add(&result, parse_error(parser, path, ERROR_BAD_VALUE,
-						"says protocol, ports and ICMP types itself: "
-						"leave those fields out, or leave `service` out"));
 	for (size_t i = 0; i < list_count(value); i++) {
 		struct path item = list_path(path, value, i);
 
@@ -270,8 +266,7 @@ int rule_parse(struct parser *parser, const struct path *path, const json_t *val
 	if (!draft.l4.json)
 		return -ENOMEM;
 	*ret_json = draft.l4.json;
-	/* What stands beside a service is wrong as a whole, not field by field. */
-	draft.l4.is_muted = json_object_get(value, "service") != NULL;
+	draft.l4.has_service = json_object_get(value, "service") != NULL;
 	result = parse_object(parser, path, value, &rule_schema, &draft);
 	if (json_is_object(value))
 		result_add(&result, check_required(parser, path, value, &draft));

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a port says of its directions: the lists of ACLs, and what holds when no rule decides. */
+#include "model/objects.h"
+#include "model/value.h"
+
+static int acl_item(struct parser *parser, const struct path *path, const json_t *item,
+		    struct port_list *list)
+{
+	const char *name = json_string_value(item);
+	const struct acl *acl;
+
+	if (!name)
+		return parse_bad_type(parser, path, item, "the name of an ACL");
+	acl = config_find_acl(parser->config, name);
+	if (!acl)
+		return parse_error(parser, path, ERROR_NOT_FOUND, "there is no ACL \"%s\"",
+				   excerpt(name).text);
+	for (size_t i = 0; i < list->acl_count; i++)
+		if (list->acls[i] == acl)
+			return parse_error(parser, path, ERROR_BAD_VALUE,
+					   "\"%s\" is in the list already: its rules would never "
+					   "be reached a second time",
+					   name);
+	list->acls[list->acl_count++] = acl;
+	return 0;
+}
+
+static int parse_acl_list(struct parser *parser, const struct path *path, const json_t *value,
+			  struct port_draft *draft, struct port_list *list)
+{
+	json_auto_t *names = json_array();
+	int result = 0;
+
+	list->is_given = true;
+	if (list_count(value) > SECG_MAX_ACLS)
+		return parse_error(parser, path, ERROR_LIMIT,
+				   "has %zu ACLs, but one direction takes at most %d",
+				   list_count(value), SECG_MAX_ACLS);
+	list->acls = calloc(SECG_MAX_ACLS, sizeof(struct acl *));
+	if (!list->acls)
+		return -ENOMEM;
+	for (size_t i = 0; i < list_count(value); i++) {
+		struct path item_path = list_path(path, value, i);
+		const json_t *item = list_item(value, i);
+
+		result_add(&result, acl_item(parser, &item_path, item, list));
+		result_add(&result, json_push(names, json_incref((json_t *)item)));
+	}
+	result_add(&result, json_put(draft->json, path->key, TAKE_PTR(names)));
+	return result;
+}
+
+int port_parse_from(struct parser *parser, const struct path *path, const json_t *value,
+		    void *object)
+{
+	struct port_draft *draft = object;
+
+	return parse_acl_list(parser, path, value, draft, &draft->port->list[SECG_FROM]);
+}
+
+int port_parse_to(struct parser *parser, const struct path *path, const json_t *value, void *object)
+{
+	struct port_draft *draft = object;
+
+	return parse_acl_list(parser, path, value, draft, &draft->port->list[SECG_TO]);
+}
+
+/* ── default ────────────────────────────────────────────────────────────────────────────────────── */
+
+struct default_draft {
+	json_t *json; /* the normalised object; borrowed */
+	struct port_list *list;
+};
+
+static int default_action(struct parser *parser, const struct path *path, const json_t *value,
+			  void *object)
+{
+	static const struct word words[] = {{"drop", SECG_ACTION_DROP},
+					    {"allow", SECG_ACTION_ALLOW},
+					    {"reject", WORD_UNSUPPORTED}};
+	struct default_draft *draft = object;
+	int action = SECG_ACTION_DROP;
+	int r = parse_word(parser, path, value, words, ARRAY_SIZE(words), &action);
+
+	if (r < 0)
+		return r;
+	draft->list->otherwise = action;
+	return json_put(draft->json, "action", json_incref((json_t *)value));
+}
+
+static const struct field default_fields[] = {
+	{"action", default_action},
+	{"log", NULL},
+};
+static const struct schema default_schema = {"the default of a direction", default_fields,
+					     ARRAY_SIZE(default_fields)};
+
+static int parse_default(struct parser *parser, const struct path *path, const json_t *value,
+			 json_t *json, struct port_list *list)
+{
+	struct default_draft draft = {.json = json_object(), .list = list};
+	int result = json_put(json, path->key, draft.json);
+
+	if (result < 0)
+		return result;
+	result = parse_object(parser, path, value, &default_schema, &draft);
+	if (!result && !list->is_given)
+		result = parse_error(parser, path, ERROR_BAD_VALUE,
+				     "has no effect, because a direction without a list passes "
+				     "everything: add `%s: []` to have the default decide",
+				     path->key);
+	return result;
+}
+
+static int default_from(struct parser *parser, const struct path *path, const json_t *value,
+			void *object)
+{
+	struct port_draft *draft = object;
+
+	return parse_default(parser, path, value, draft->json, &draft->port->list[SECG_FROM]);
+}
+
+static int default_to(struct parser *parser, const struct path *path, const json_t *value,
+		      void *object)
+{
+	struct port_draft *draft = object;
+
+	return parse_default(parser, path, value, draft->json, &draft->port->list[SECG_TO]);
+}
+
+int port_parse_default(struct parser *parser, const struct path *path, const json_t *value,
+		       void *object)
+{
+	static const struct field fields[] = {{"from", default_from}, {"to", default_to}};
+	static const struct schema schema = {"the default of a port", fields, ARRAY_SIZE(fields)};
+	const struct port_draft *port_draft = object;
+	struct port_draft draft = {.json = json_object(), .port = port_draft->port};
+	int r = json_put(port_draft->json, "default", draft.json);
+
+	return r < 0 ? r : parse_object(parser, path, value, &schema, &draft);
+}
