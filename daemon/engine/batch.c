@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of one change. */
+#include "engine/batch.h"
+
+#include "engine/usage.h"
+#include "model/document.h"
+
+void draft_init(struct draft *draft, const struct config *config, json_t *document, uint64_t etag)
+{
+	*draft = (struct draft){
+		.config = config,
+		.document = json_incref(document),
+		.etag = etag,
+	};
+}
+
+void draft_fini(struct draft *draft)
+{
+	json_decref(draft->document);
+	config_free(draft->owned_config);
+	*draft = (struct draft){0};
+}
+
+void batch_refuse(struct change *change, int status, enum error_code code, const char *message)
+{
+	change_result_fini(&change->result);
+	change->result.status = status;
+	errors_add(&change->result.errors, code, "", "%s", message);
+}
+
+static void refuse_memory(struct change *change)
+{
+	batch_refuse(change, 500, ERROR_INTERNAL, "no memory");
+}
+
+int batch_status(const struct errors *errs)
+{
+	for (size_t i = 0; i < errs->count; i++)
+		if (errs->items[i].code != ERROR_LIMIT)
+			return 400;
+	return 507;
+}
+
+static bool check_if_match(struct change *change, const struct draft *on)
+{
+	if (!change->has_if_match || change->if_match == on->etag)
+		return true;
+	change->result.status = 412;
+	errors_add(&change->result.errors, ERROR_PRECONDITION_FAILED, "",
+		   "the configuration has changed: its ETag is \"%llu\", not \"%llu\"",
+		   (unsigned long long)on->etag, (unsigned long long)change->if_match);
+	return false;
+}
+
+/* Only what is there and not in use can be deleted. */
+static bool check_delete(struct change *change, const struct draft *on)
+{
+	const char *kind = object_kind_names[change->object];
+	int r;
+
+	if (!json_object_get(json_object_get(on->document, kind), change->name)) {
+		change->result.status = 404;
+		errors_add(&change->result.errors, ERROR_NOT_FOUND, "", "there is no %s in %s",
+			   change->name, kind);
+		return false;
+	}
+	r = usage_find(on->document, change->object, change->name, &change->result.errors);
+	if (r == 0)
+		return true;
+	change->result.status = 409;
+	if (r < 0)
+		refuse_memory(change);
+	return false;
+}
+
+static json_t *wanted_document(const struct change *change, const struct draft *on)
+{
+	switch (change->kind) {
+	case CHANGE_REPLACE:
+		return json_incref(change->document);
+	case CHANGE_MERGE:
+		return document_merge(on->document, change->document);
+	case CHANGE_SET:
+		return document_with(on->document, change->object, change->name, change->document);
+	case CHANGE_DELETE:
+		return document_with(on->document, change->object, change->name, NULL);
+	}
+	return NULL;
+}
+
+/* Normalises what is wanted: 0, or negative errno with the answer in the result. */
+static int parse_wanted(struct change *change, const struct draft *on, struct config **ret_config)
+{
+	json_t *wanted = wanted_document(change, on);
+	int r;
+
+	r = wanted ? config_parse(ret_config, wanted, &change->result.errors) : -ENOMEM;
+	json_decref(wanted);
+	if (r < 0 && change->result.errors.count == 0)
+		refuse_memory(change);
+	else if (r < 0)
+		change->result.status = batch_status(&change->result.errors);
+	return r;
+}
+
+static void accept_change(struct change *change, const struct draft *on, struct config *config,
+			  struct draft *ret_next)
+{
+	_cleanup_(config_freep) struct config *owned = config;
+	struct change_result *result = &change->result;
+	json_t *document = config_document(config);
+
+	result->changes = document ? document_diff(on->document, document) : NULL;
+	if (!result->changes) {
+		json_decref(document);
+		refuse_memory(change);
+		return;
+	}
+	result->status = 200;
+	result->etag = on->etag;
+	result->is_changed = !json_equal(on->document, document);
+	if (!result->is_changed) {
+		json_decref(document);
+		return;
+	}
+	/* A dry run makes no state that anyone could name. */
+	if (!change->is_dry_run)
+		result->etag = on->etag + 1;
+	*ret_next = (struct draft){
+		.config = config,
+		.document = document,
+		.etag = on->etag + 1,
+		.is_changed = true,
+		.owned_config = TAKE_PTR(owned),
+	};
+}
+
+void batch_judge(struct change *change, const struct draft *on, struct draft *ret_next)
+{
+	struct config *config = NULL;
+
+	if (!check_if_match(change, on))
+		return;
+	if (change->kind == CHANGE_DELETE && !check_delete(change, on))
+		return;
+	if (parse_wanted(change, on, &config) < 0)
+		return;
+	accept_change(change, on, config, ret_next);
+}

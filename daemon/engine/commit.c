@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A batch of changes becomes one generation with one fsync, and every change its answer.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/batch.h"
+#include "engine/internal.h"
+
+struct batch {
+	struct engine *engine;
+	struct change **changes;
+	size_t count;
+	struct draft draft;
+	size_t first_changed; /* changes from this one on are judged on a state that is not live; count: none */
+};
+
+static void batch_fini(struct batch *batch)
+{
+	draft_fini(&batch->draft);
+}
+
+static int build_next(struct engine *engine, const struct draft *draft, struct config *config,
+		      struct generation **ret_next, struct errors *reterr)
+{
+	const struct generation_context context = {
+		.live = engine->live,
+		.number = engine->live->number + 1,
+		.etag = draft->etag,
+		.ticks_per_second = dp_ticks_per_second(engine->dp),
+		.side = flip_side_of,
+		.data = engine,
+	};
+
+	return generation_build(ret_next, config, draft->document, &context, reterr);
+}
+
+/* What cannot be built or placed is a limit where it is one, else our fault. */
+static int status_of(int r)
+{
+	return r == -ENOSPC ? 507 : 500;
+}
+
+static void refuse(struct change *change, int r, const char *message)
+{
+	batch_refuse(change, status_of(r), r == -ENOSPC ? ERROR_LIMIT : ERROR_INTERNAL, message);
+}
+
+static const char *build_message(int r)
+{
+	return r == -ENOSPC ? "there are no numbers left for ports or rule counters" : strerror(-r);
+}
+
+/* The sentences of the compiler. Takes them. */
+static void refuse_with(struct change *change, struct errors *errs)
+{
+	change_result_fini(&change->result);
+	change->result.status = batch_status(errs);
+	change->result.errors = *errs;
+	*errs = (struct errors){0};
+}
+
+/* ── dry run ────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Everything but storing, going live and attaching. */
+static void try_draft(struct engine *engine, struct change *change, struct draft *draft)
+{
+	_cleanup_(generation_freep) struct generation *next = NULL;
+	_cleanup_(errors_fini) struct errors errs = {0};
+	int r;
+
+	r = build_next(engine, draft, draft->owned_config, &next, &errs);
+	if (r == -EINVAL && errs.count > 0) {
+		refuse_with(change, &errs);
+		return;
+	}
+	if (r < 0) {
+		refuse(change, r, build_message(r));
+		return;
+	}
+	draft->owned_config = NULL;
+	r = flip_try(engine, next);
+	if (r >= 0)
+		r = guards_foresee(engine, next->config, &change->result);
+	if (r < 0)
+		refuse(change, r, strerror(-r));
+}
+
+/* ── judging ────────────────────────────────────────────────────────────────────────────────────── */
+
+static void judge(struct batch *batch, size_t index)
+{
+	struct change *change = batch->changes[index];
+	_cleanup_(draft_fini) struct draft next = {0};
+
+	batch_judge(change, &batch->draft, &next);
+	if (!next.is_changed) {
+		if (change->result.status == 200 && change->is_dry_run &&
+		    guards_foresee(batch->engine, batch->draft.config, &change->result) < 0)
+			refuse(change, -ENOMEM, strerror(ENOMEM));
+		return;
+	}
+	if (change->is_dry_run) {
+		try_draft(batch->engine, change, &next);
+		return;
+	}
+	draft_fini(&batch->draft);
+	batch->draft = next;
+	next = (struct draft){0};
+	if (batch->first_changed == batch->count)
+		batch->first_changed = index;
+}
+
+static void judge_all(struct batch *batch)
+{
+	const struct generation *live = batch->engine->live;
+
+	draft_init(&batch->draft, live->config, live->document, live->etag);
+	batch->first_changed = batch->count;
+	for (size_t i = 0; i < batch->count; i++)
+		judge(batch, i);
+}
+
+/* ── going live ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Whatever was judged on the state that did not come to be shares its fate. */
+static void refuse_judged(struct batch *batch, int r, const char *message)
+{
+	for (size_t i = batch->first_changed; i < batch->count; i++)
+		refuse(batch->changes[i], r, message);
+}
+
+static int go_live(struct engine *engine, struct generation *next, char message[DP_MESSAGE_SIZE])
+{
+	_cleanup_(generation_freep) struct generation *old = NULL;
+	_cleanup_free_ struct guard *guards = guards_new(next);
+	int r;
+
+	if (!guards) {
+		snprintf(message, DP_MESSAGE_SIZE, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	r = flip_to(engine, next, false, &old, message);
+	if (r < 0)
+		return r;
+	guards_follow(engine, TAKE_PTR(guards));
+	return 0;
+}
+
+static void answer(struct batch *batch, uint64_t before)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		struct change *change = batch->changes[i];
+		struct change_result *result = &change->result;
+
+		result->generation =
+			i < batch->first_changed ? before : batch->engine->live->number;
+		if (result->status != 200 || result->waiting)
+			continue;
+		if (guards_report(batch->engine, result) < 0)
+			refuse(change, -ENOMEM, strerror(ENOMEM));
+	}
+}
+
+static void run(struct engine *engine, struct change **changes, size_t count);
+
+/* Some change makes the policy too large: find out which by taking them one at a time. */
+static void run_singly(struct batch *batch)
+{
+	for (size_t i = batch->first_changed; i < batch->count; i++) {
+		change_result_fini(&batch->changes[i]->result);
+		run(batch->engine, &batch->changes[i], 1);
+	}
+	batch->count = batch->first_changed; /* the others have their answers */
+}
+
+static void refuse_build(struct batch *batch, int r, struct errors *errs)
+{
+	if (r != -EINVAL || errs->count == 0)
+		refuse_judged(batch, r, build_message(r));
+	else if (batch->count - batch->first_changed > 1)
+		run_singly(batch);
+	else
+		refuse_with(batch->changes[batch->first_changed], errs);
+}
+
+/* Builds what the batch has made of the state and makes it live; the answers of refused ones are given. */
+static void apply(struct batch *batch)
+{
+	_cleanup_(generation_freep) struct generation *next = NULL;
+	_cleanup_(errors_fini) struct errors errs = {0};
+	char message[DP_MESSAGE_SIZE] = "";
+	int r;
+
+	r = build_next(batch->engine, &batch->draft, batch->draft.owned_config, &next, &errs);
+	if (r < 0) {
+		refuse_build(batch, r, &errs);
+		return;
+	}
+	batch->draft.owned_config = NULL;
+	r = go_live(batch->engine, next, message);
+	if (r < 0)
+		refuse_judged(batch, r, message);
+	else
+		next = NULL;
+}
+
+static void run(struct engine *engine, struct change **changes, size_t count)
+{
+	_cleanup_(batch_fini) struct batch batch = {
+		.engine = engine, .changes = changes, .count = count};
+	uint64_t before = engine->live->number;
+
+	judge_all(&batch);
+	if (batch.first_changed < count)
+		apply(&batch);
+	answer(&batch, before);
+}
+
+void engine_commit(struct engine *engine)
+{
+	struct change *changes[QUEUE_MAX];
+	size_t count = engine->queue_count;
+
+	if (count == 0)
+		return;
+	memcpy(changes, engine->queue, count * sizeof(changes[0]));
+	engine->queue_count = 0;
+	run(engine, changes, count);
+	for (size_t i = 0; i < count; i++) {
+		changes[i]->done(changes[i], changes[i]->data);
+		change_free(changes[i]);
+	}
+	flip_settle(engine);
+}

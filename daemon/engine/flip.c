@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a built generation to the live one: table memory, store, selector. Called by commit and guard.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "engine/internal.h"
+#include "engine/table.h"
+
+enum port_side flip_side_of(const char *interface, void *data)
+{
+	const struct engine *engine = data;
+	const struct net_link *link = net_find_name(engine->net, interface);
+
+	if (!link)
+		return PORT_SIDE_AUTO;
+	return net_link_is_workload(link) ? PORT_SIDE_WORKLOAD : PORT_SIDE_HOST;
+}
+
+/* ── placing ────────────────────────────────────────────────────────────────────────────────────── */
+
+static int place_block(struct block *block, void *data)
+{
+	struct engine *engine = data;
+
+	block->is_used = true;
+	if (block->line)
+		return 0;
+	return dp_tables_place(engine->dp, block->lines, (uint32_t)block->line_count, &block->line);
+}
+
+static int release_block(struct block *block, void *data)
+{
+	struct engine *engine = data;
+
+	if (!block->is_used)
+		dp_tables_release(engine->dp, block->line);
+	block->is_used = true; /* two lists may share it */
+	return 0;
+}
+
+static int clear_used(struct block *block, void *data)
+{
+	(void)data;
+	block->is_used = false;
+	return 0;
+}
+
+static int place(struct engine *engine, struct generation *next)
+{
+	int r;
+
+	generation_each_block(engine->live, clear_used, NULL);
+	r = generation_each_block(next, place_block, engine);
+	if (r < 0)
+		return r;
+	generation_each_block(engine->live, release_block, engine);
+	generation_resolve(next);
+	return 0;
+}
+
+/* Blocks of the live generation keep their lines: those were placed before. */
+static int unplace_block(struct block *block, void *data)
+{
+	(void)data;
+	if (!block->is_used)
+		block->line = 0;
+	return 0;
+}
+
+static int set_used(struct block *block, void *data)
+{
+	(void)data;
+	block->is_used = true;
+	return 0;
+}
+
+static void unplace(struct engine *engine, struct generation *next)
+{
+	dp_tables_abort(engine->dp);
+	generation_each_block(next, clear_used, NULL);
+	generation_each_block(engine->live, set_used, NULL);
+	generation_each_block(next, unplace_block, NULL);
+}
+
+int flip_try(struct engine *engine, struct generation *next)
+{
+	int r;
+
+	flip_settle(engine);
+	r = place(engine, next);
+	unplace(engine, next);
+	return r;
+}
+
+/* ── numbers ────────────────────────────────────────────────────────────────────────────────────── */
+
+struct zeroing {
+	struct engine *engine;
+	int r;
+};
+
+static void zero_port(const char *name, uint32_t id, bool is_new, void *data)
+{
+	struct zeroing *zeroing = data;
+
+	(void)name;
+	if (is_new && zeroing->r >= 0)
+		zeroing->r = dp_port_counters_zero(zeroing->engine->dp, id);
+}
+
+static void zero_rule(const char *name, uint32_t id, bool is_new, void *data)
+{
+	struct zeroing *zeroing = data;
+
+	(void)name;
+	if (is_new && zeroing->r >= 0)
+		zeroing->r = dp_rule_counter_zero(zeroing->engine->dp, id);
+}
+
+static int zero_new_numbers(struct engine *engine, const struct generation *next)
+{
+	struct zeroing zeroing = {.engine = engine};
+
+	ids_each(next->port_ids, zero_port, &zeroing);
+	ids_each(next->counter_ids, zero_rule, &zeroing);
+	return zeroing.r;
+}
+
+/* ── going live ─────────────────────────────────────────────────────────────────────────────────── */
+
+static int fail(int r, char message[DP_MESSAGE_SIZE], const char *what, const char *why)
+{
+	snprintf(message, DP_MESSAGE_SIZE, "%s: %s", what, why);
+	return r;
+}
+
+static int store(struct engine *engine, const struct generation *before,
+		 const struct generation *after)
+{
+	struct store_state from, to;
+	int r;
+
+	generation_store_state(before, &from);
+	generation_store_state(after, &to);
+	r = store_commit(engine->store, &from, &to);
+	engine->is_store_broken = r < 0;
+	return r;
+}
+
+/* The store is ahead of the data path: take it back, so that the refusal is true after a restart too. */
+static void take_back(struct engine *engine, struct generation *next)
+{
+	if (store(engine, next, engine->live) < 0)
+		log_error("the store holds a state that is not live and cannot be taken back: %s",
+			  store_message(engine->store));
+}
+
+int flip_to(struct engine *engine, struct generation *next, bool is_stored,
+	    struct generation **ret_old, char message[DP_MESSAGE_SIZE])
+{
+	int r;
+
+	flip_settle(engine);
+	leftovers_release(engine, next);
+	r = place(engine, next);
+	if (r >= 0)
+		r = zero_new_numbers(engine, next);
+	if (r < 0) {
+		unplace(engine, next);
+		return fail(r, message, "the tables do not take the policy", strerror(-r));
+	}
+	if (!is_stored) {
+		r = store(engine, engine->live, next);
+		if (r < 0) {
+			unplace(engine, next);
+			return fail(r, message, "the policy cannot be stored",
+				    store_message(engine->store));
+		}
+	}
+	r = dp_tables_flip(engine->dp, next->number, next->table, next->table_count);
+	engine->is_path_broken = r < 0 && r != -ENOSPC;
+	if (r < 0) {
+		unplace(engine, next);
+		if (!is_stored)
+			take_back(engine, next);
+		return fail(r, message, "the data path does not take the policy", strerror(-r));
+	}
+	ids_clear_new(next->port_ids);
+	ids_clear_new(next->counter_ids);
+	engine->is_settle_owed = true;
+	*ret_old = engine->live;
+	engine->live = next;
+	return 0;
+}
+
+void flip_settle(struct engine *engine)
+{
+	int r;
+
+	if (!engine->is_settle_owed)
+		return;
+	r = dp_tables_settle(engine->dp);
+	if (r < 0) {
+		log_error("cannot wait for the data path to let go of old tables: %s",
+			  strerror(-r));
+		engine->is_path_broken = true;
+		return;
+	}
+	engine->is_settle_owed = false;
+	ids_settle(engine->live->port_ids);
+	ids_settle(engine->live->counter_ids);
+	if (engine->has_removed)
+		sessions_clear_removed(engine);
+}
+
+/* ── sides ──────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Writes the masks of ports whose side has become another into `table`; returns whether any has. */
+static bool update_sides(const struct engine *engine, struct secg_port *table)
+{
+	const struct generation *live = engine->live;
+	bool has_changed = false;
+
+	for (size_t i = 0; i < live->port_count; i++) {
+		struct generation_port *entry = &live->ports[i];
+		enum port_side side = entry->port->side;
+
+		if (side != PORT_SIDE_AUTO)
+			continue;
+		side = flip_side_of(entry->port->interface, (void *)engine);
+		if (side == PORT_SIDE_AUTO || side == entry->side)
+			continue;
+		table_set_side(&table[entry->id], entry, side);
+		has_changed = true;
+	}
+	return has_changed;
+}
+
+/* The table itself tells which sides are live now, so they are noted only after the flip. */
+static void note_sides(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->live->port_count; i++) {
+		struct generation_port *entry = &engine->live->ports[i];
+		enum port_side side = flip_side_of(entry->port->interface, engine);
+
+		if (entry->port->side == PORT_SIDE_AUTO && side != PORT_SIDE_AUTO)
+			entry->side = side;
+	}
+}
+
+int flip_sides(struct engine *engine)
+{
+	struct generation *live = engine->live;
+	_cleanup_free_ struct secg_port *table = NULL;
+	int r;
+
+	table = calloc(live->table_count, sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	memcpy(table, live->table, live->table_count * sizeof(*table));
+	if (!update_sides(engine, table))
+		return 0;
+	flip_settle(engine);
+	r = dp_tables_flip(engine->dp, live->number + 1, table, live->table_count);
+	engine->is_path_broken = r < 0 && r != -ENOSPC;
+	if (r < 0)
+		return r;
+	memcpy(live->table, table, live->table_count * sizeof(*table));
+	live->number++;
+	engine->is_settle_owed = true;
+	note_sides(engine);
+	return 0;
+}

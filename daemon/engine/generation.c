@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Building a generation: policies compiled or kept, numbers handed out, one table entry per port.
+ */
+#include "engine/generation.h"
+
+#include <string.h>
+
+#include "engine/same.h"
+#include "engine/table.h"
+
+/* ── policies ───────────────────────────────────────────────────────────────────────────────────── */
+
+static struct block *find_list(const struct generation *generation, const struct port_list *list)
+{
+	for (size_t i = 0; i < generation->list_count; i++) {
+		const struct generation_policy *policy = &generation->lists[i];
+		const struct acl *const *acls = (const struct acl *const *)list->acls;
+
+		if (acl_lists_are_same(policy->acls, policy->acl_count, acls, list->acl_count))
+			return policy->block;
+	}
+	return NULL;
+}
+
+/* Names differ in most lists, so that asking the live generation costs little. */
+static int compile_list(struct block **ret_block, const struct generation *live,
+			const struct port *port, enum secg_direction direction,
+			struct errors *reterr)
+{
+	static const char *const words[] = {[SECG_FROM] = "from", [SECG_TO] = "to"};
+	const struct port_list *list = &port->list[direction];
+	_cleanup_(compiled_freep) struct compiled *compiled = NULL;
+	_cleanup_free_ char *field = NULL;
+	struct block *kept;
+	int r;
+
+	kept = find_list(live, list);
+	if (kept) {
+		*ret_block = block_ref(kept);
+		return 0;
+	}
+	if (asprintf(&field, "ports.%s.%s", port->name, words[direction]) < 0) {
+		field = NULL;
+		return -ENOMEM;
+	}
+	r = compile_policy(&compiled, (const struct acl *const *)list->acls, list->acl_count, field,
+			   reterr);
+	if (r < 0)
+		return r;
+	r = block_new_policy(ret_block, compiled);
+	if (r >= 0)
+		compiled = NULL;
+	return r;
+}
+
+/* A policy that compiles to the same as a live one keeps its place even where the ACLs read otherwise. */
+static void prefer_live(struct block **block, const struct generation *live)
+{
+	for (size_t i = 0; i < live->list_count; i++) {
+		struct block *have = live->lists[i].block;
+
+		if (have == *block ||
+		    memcmp(&have->digest, &(*block)->digest, sizeof(have->digest)) != 0)
+			continue;
+		block_unref(*block);
+		*block = block_ref(have);
+		return;
+	}
+}
+
+static int add_list(struct generation *generation, const struct generation *live,
+		    const struct port *port, enum secg_direction direction, struct errors *reterr,
+		    struct block **ret_block)
+{
+	const struct port_list *list = &port->list[direction];
+	_cleanup_(block_unrefp) struct block *block = NULL;
+	struct generation_policy *lists;
+	int r;
+
+	r = compile_list(&block, live, port, direction, reterr);
+	if (r < 0)
+		return r;
+	prefer_live(&block, live);
+	lists = realloc(generation->lists, (generation->list_count + 1) * sizeof(*lists));
+	if (!lists)
+		return -ENOMEM;
+	generation->lists = lists;
+	lists[generation->list_count++] = (struct generation_policy){
+		.acls = (const struct acl *const *)list->acls,
+		.acl_count = list->acl_count,
+		.block = block_ref(block),
+	};
+	*ret_block = block; /* the list's reference keeps it */
+	return 0;
+}
+
+static int set_policy(struct generation *generation, const struct generation *live,
+		      struct generation_port *entry, enum secg_direction direction,
+		      struct errors *reterr)
+{
+	const struct port_list *list = &entry->port->list[direction];
+	struct block *block;
+	int r;
+
+	if (!list->is_given || list->acl_count == 0)
+		return 0;
+	block = find_list(generation, list);
+	if (!block) {
+		r = add_list(generation, live, entry->port, direction, reterr, &block);
+		if (r < 0)
+			return r;
+	}
+	if (block->compiled->rule_count > 0)
+		entry->policy[direction] = block_ref(block);
+	return 0;
+}
+
+/* All lists are tried, so that every one that is too large is named at once. */
+static int set_policies(struct generation *generation, const struct generation *live,
+			struct errors *reterr)
+{
+	int result = 0;
+	int r;
+
+	for (size_t i = 0; i < generation->port_count; i++) {
+		for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
+			r = set_policy(generation, live, &generation->ports[i],
+				       (enum secg_direction)direction, reterr);
+			if (r < 0 && r != -EINVAL)
+				return r;
+			if (r < 0)
+				result = r;
+		}
+	}
+	return result;
+}
+
+/* ── ports ──────────────────────────────────────────────────────────────────────────────────────── */
+
+static enum port_side resolve_side(const struct port *port,
+				   const struct generation_context *context)
+{
+	const struct generation_port *before;
+	enum port_side side = port->side;
+
+	if (side == PORT_SIDE_AUTO)
+		side = context->side(port->interface, context->data);
+	if (side != PORT_SIDE_AUTO)
+		return side;
+	before = generation_find_port(context->live, port->name);
+	if (before && before->port->side == PORT_SIDE_AUTO &&
+	    strcmp(before->port->interface, port->interface) == 0)
+		return before->side;
+	/* Nothing is known of it yet: the side that lets less through. */
+	return PORT_SIDE_WORKLOAD;
+}
+
+static int add_ports(struct generation *generation, const struct generation_context *context)
+{
+	const struct config *config = generation->config;
+	int r;
+
+	generation->ports =
+		calloc(config->port_count ? config->port_count : 1, sizeof(*generation->ports));
+	if (!generation->ports)
+		return -ENOMEM;
+	generation->port_count = config->port_count;
+	for (size_t i = 0; i < config->port_count; i++) {
+		struct generation_port *entry = &generation->ports[i];
+
+		entry->port = &config->ports[i];
+		entry->side = resolve_side(entry->port, context);
+	}
+	r = ids_copy(&generation->port_ids, context->live->port_ids);
+	if (r < 0)
+		return r;
+	ids_unmark(generation->port_ids);
+	for (size_t i = 0; i < config->port_count; i++) {
+		r = ids_get(generation->port_ids, config->ports[i].name, &generation->ports[i].id);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void note_removed(const char *name, uint32_t id, void *data)
+{
+	bool *has_changed = data;
+
+	(void)name;
+	(void)id;
+	*has_changed = true;
+}
+
+static void note_new(const char *name, uint32_t id, bool is_new, void *data)
+{
+	bool *has_changed = data;
+
+	(void)name;
+	(void)id;
+	*has_changed |= is_new;
+}
+
+static void sweep_numbers(struct generation *generation)
+{
+	ids_sweep(generation->port_ids, note_removed, &generation->has_changed_numbers);
+	ids_sweep(generation->counter_ids, note_removed, &generation->has_changed_numbers);
+	ids_each(generation->port_ids, note_new, &generation->has_changed_numbers);
+	ids_each(generation->counter_ids, note_new, &generation->has_changed_numbers);
+}
+
+/* The generation of the policy is kept when its digest is the one that the store remembers. */
+static int remember_policy(struct generation *generation, struct generation_port *entry,
+			   const struct generation_context *context)
+{
+	const json_t *before = json_object_get(context->live->policies, entry->port->name);
+	const char *known = json_string_value(json_object_get(before, "digest"));
+	char text[DIGEST_STRING_SIZE];
+	struct digest digest;
+	json_t *policy;
+
+	table_digest(&digest, entry);
+	digest_format(text, &digest);
+	entry->changed = context->number;
+	if (known && strcmp(known, text) == 0)
+		entry->changed =
+			(uint64_t)json_integer_value(json_object_get(before, "generation"));
+	else
+		generation->has_changed_policies = true;
+	policy = json_pack("{s:I, s:s}", "generation", (json_int_t)entry->changed, "digest", text);
+	return json_object_set_new(generation->policies, entry->port->name, policy) < 0 ? -ENOMEM
+											: 0;
+}
+
+static int fill_table(struct generation *generation, const struct generation_context *context)
+{
+	uint32_t count = 1;
+	int r;
+
+	for (size_t i = 0; i < generation->port_count; i++)
+		if (generation->ports[i].id >= count)
+			count = generation->ports[i].id + 1;
+	for (size_t i = 0; i < context->live->port_count; i++)
+		if (context->live->ports[i].id >= count)
+			count = context->live->ports[i].id + 1;
+	generation->table = calloc(count, sizeof(*generation->table));
+	if (!generation->table)
+		return -ENOMEM;
+	generation->table_count = count;
+	for (size_t i = 0; i < context->live->port_count; i++) {
+		const struct generation_port *old = &context->live->ports[i];
+
+		if (!generation_find_port(generation, old->port->name))
+			table_release(&generation->table[old->id], &context->live->table[old->id]);
+	}
+	for (size_t i = 0; i < generation->port_count; i++) {
+		struct generation_port *entry = &generation->ports[i];
+
+		r = remember_policy(generation, entry, context);
+		if (r < 0)
+			return r;
+		table_fill(&generation->table[entry->id], entry, context->ticks_per_second);
+	}
+	return 0;
+}
+
+static int build(struct generation *generation, const struct generation_context *context,
+		 struct errors *reterr)
+{
+	int r;
+
+	r = add_ports(generation, context);
+	if (r < 0)
+		return r;
+	r = set_policies(generation, context->live, reterr);
+	if (r < 0)
+		return r;
+	r = generation_number_rules(generation, context->live);
+	if (r < 0)
+		return r;
+	sweep_numbers(generation);
+	return fill_table(generation, context);
+}
+
+int generation_build(struct generation **ret_generation, struct config *config, json_t *document,
+		     const struct generation_context *context, struct errors *reterr)
+{
+	_cleanup_(generation_freep) struct generation *generation = NULL;
+	int r;
+
+	generation = calloc(1, sizeof(*generation));
+	if (!generation)
+		return -ENOMEM;
+	generation->number = context->number;
+	generation->etag = context->etag;
+	generation->config = config;
+	generation->document = json_incref(document);
+	generation->policies = json_object();
+	r = generation->policies ? build(generation, context, reterr) : -ENOMEM;
+	if (r < 0) {
+		generation->config = NULL; /* stays the caller's */
+		return r;
+	}
+	*ret_generation = TAKE_PTR(generation);
+	return 0;
+}
+
+int generation_from_store(struct generation **ret_generation, struct store_state *state)
+{
+	_cleanup_(errors_fini) struct errors errs = {0};
+	_cleanup_(generation_freep) struct generation *generation = NULL;
+	json_t *empty;
+	int r;
+
+	generation = calloc(1, sizeof(*generation));
+	empty = json_object();
+	if (!generation || !empty) {
+		json_decref(empty);
+		return -ENOMEM;
+	}
+	r = config_parse(&generation->config, empty, &errs);
+	json_decref(empty);
+	if (r < 0)
+		return r;
+	generation->number = state->generation;
+	generation->etag = state->etag;
+	generation->document = TAKE_PTR(state->document);
+	generation->policies = TAKE_PTR(state->policies);
+	generation->port_ids = TAKE_PTR(state->ports);
+	generation->counter_ids = TAKE_PTR(state->counters);
+	*ret_generation = TAKE_PTR(generation);
+	return 0;
+}
+
+void generation_free(struct generation *generation)
+{
+	if (!generation)
+		return;
+	for (size_t i = 0; i < generation->port_count; i++) {
+		for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
+			block_unref(generation->ports[i].policy[direction]);
+			block_unref(generation->ports[i].counters[direction]);
+		}
+	}
+	for (size_t i = 0; i < generation->list_count; i++)
+		block_unref(generation->lists[i].block);
+	free(generation->ports);
+	free(generation->lists);
+	free(generation->table);
+	ids_free(generation->port_ids);
+	ids_free(generation->counter_ids);
+	json_decref(generation->document);
+	json_decref(generation->policies);
+	config_free(generation->config);
+	free(generation);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A generation: the desired state together with everything the data path needs to enforce it. Built
+ * beside the live one, immutable once live but for the side of ports whose interface appears. Pure: the
+ * commit places its blocks and flips its table.
+ */
+#ifndef SECG_ENGINE_GENERATION_H
+#define SECG_ENGINE_GENERATION_H
+
+#include <jansson.h>
+
+#include "compile/ids.h"
+#include "engine/block.h"
+#include "model/config.h"
+#include "store/store.h"
+
+struct generation_port {
+	const struct port *port; /* in the config */
+	uint32_t id;
+	enum port_side side;                     /* resolved, never PORT_SIDE_AUTO */
+	struct block *policy[SECG_DIRECTIONS];   /* owned references; NULL: no rules */
+	struct block *counters[SECG_DIRECTIONS]; /* likewise */
+	uint64_t changed;                        /* generation in which the policy last changed */
+};
+
+/* One per distinct list of ACLs. A list without rules has a block that is never placed. */
+struct generation_policy {
+	const struct acl *const *acls; /* in the config */
+	size_t acl_count;
+	struct block *block; /* owned reference */
+};
+
+struct generation {
+	uint64_t number;
+	uint64_t etag;
+	struct config *config;
+	json_t *document; /* normalised */
+	json_t *policies; /* as in struct store_state */
+	struct ids *port_ids;
+	struct ids *counter_ids;
+	struct generation_port *ports; /* by index of config->ports */
+	size_t port_count;
+	struct generation_policy *lists;
+	size_t list_count;
+	struct secg_port *table; /* by port id */
+	uint32_t table_count;
+	bool has_changed_policies; /* some port's policy is not the one of the generation before */
+	bool has_changed_numbers;  /* numbers were handed out or taken back */
+};
+
+struct generation_context {
+	const struct generation
+		*live; /* the one before; its policies and numbers are kept where they fit */
+	uint64_t number;
+	uint64_t etag;
+	double ticks_per_second;
+	/* Side of an interface by its kind; PORT_SIDE_AUTO where there is none of the name. */
+	enum port_side (*side)(const char *interface, void *data);
+	void *data;
+};
+
+/*
+ * Takes `config` on success, takes another reference to `document`. Policies that are not placed yet have
+ * line 0 in the table; generation_resolve fills them in. -EINVAL: *reterr says what is too large;
+ * -ENOSPC: no port ids or counters are left; -ENOMEM.
+ */
+int generation_build(struct generation **ret_generation, struct config *config, json_t *document,
+		     const struct generation_context *context, struct errors *reterr);
+/* What the store had: no ports yet, but their numbers and policies. Takes the contents of `state`. */
+int generation_from_store(struct generation **ret_generation, struct store_state *state);
+void generation_free(struct generation *generation);
+DEFINE_CLEANUP(struct generation *, generation_free);
+
+/* Calls `each` once for every block that the table refers to; stops at the first negative value. */
+int generation_each_block(const struct generation *generation,
+			  int (*each)(struct block *block, void *data), void *data);
+/* Writes the lines of the blocks into the table. */
+void generation_resolve(struct generation *generation);
+/* Lets everything of a port that is being detached pass. */
+void generation_release_port(struct generation *generation, uint32_t id);
+
+/* Lends; NULL. */
+const struct generation_port *generation_find_port(const struct generation *generation,
+						   const char *name);
+const struct generation_port *generation_find_id(const struct generation *generation, uint32_t id);
+
+/* Borrows; valid as long as the generation. */
+void generation_store_state(const struct generation *generation, struct store_state *ret_state);
+
+/* Numbers of rule counters, in numbers.c: fills counters[] of each port. -ENOSPC, -ENOMEM. */
+int generation_number_rules(struct generation *generation, const struct generation *live);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine as its own files see it. One control thread.
+ *
+ *   engine.c  open, close, loop        commit.c  changes → generation → store → data path
+ *   change.c  the queue                batch.c   judging a change
+ *   flip.c    placing, going live      guard.c   ports and their interfaces
+ *   follow.c  guards after a commit    leftover.c  ports that resist being detached
+ *   stats.c, sessions.c  reads
+ */
+#ifndef SECG_ENGINE_INTERNAL_H
+#define SECG_ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+#include "engine/generation.h"
+#include "net/net.h"
+#include "store/store.h"
+
+#define QUEUE_MAX 1024 /* changes that wait for one commit; more are told to come again */
+
+/* One per port of the live generation, same index. */
+struct guard {
+	const struct generation_port *entry; /* in the live generation */
+	enum port_state state;
+	int ifindex;         /* interface it is or should be attached to; 0: none */
+	bool is_reported;    /* its state has been logged */
+	enum port_hook hook; /* asked for at the last attach */
+	char kind[sizeof(((struct net_link *)0)->kind)];
+	uint16_t type;
+	struct dp_attachment attachment;
+	char message[DP_MESSAGE_SIZE];
+	unsigned int backoff_s; /* failed: between tries */
+	unsigned int wait_s;    /* failed: until the next one */
+};
+
+/* A port that is gone from the desired state and could not be detached yet. */
+struct leftover {
+	uint32_t id;
+	int ifindex;
+};
+
+struct engine {
+	struct store *store;
+	struct dp *dp;
+	struct net *net;
+	struct generation *live;
+	struct guard *guards;
+	size_t guard_count;
+	struct leftover *leftovers;
+	size_t leftover_count;
+	struct change *queue[QUEUE_MAX];
+	size_t queue_count;
+	bool is_settle_owed; /* a flip whose grace period has not been waited for */
+	bool has_removed;    /* ids in `removed` have sessions to clear away */
+	bool removed[SECG_MAX_PORTS];
+	bool is_store_broken; /* the last write failed */
+	bool is_path_broken;  /* the last flip failed other than for want of room */
+	bool is_net_broken;   /* link events do not arrive any more */
+};
+
+/* ── flip.c ─────────────────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * Makes `next` the live generation: places, stores (unless the store has it), flips. On success the
+ * engine owns it and *ret_old is the one before, to be freed after the guards have moved on. Negative
+ * errno: nothing has changed, `message` says why. Settles first what is owed.
+ */
+int flip_to(struct engine *engine, struct generation *next, bool is_stored,
+	    struct generation **ret_old, char message[DP_MESSAGE_SIZE]);
+/* Whether `next` has room in table memory; nothing stays placed. */
+int flip_try(struct engine *engine, struct generation *next);
+/* Waits for the grace period of the last flip; afterwards memory and numbers are free again. */
+void flip_settle(struct engine *engine);
+/* Recomputes sides by the interfaces that are there; flips when a port's masks change. */
+int flip_sides(struct engine *engine);
+enum port_side flip_side_of(const char *interface, void *engine);
+
+/* ── guard.c ────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Attaches to the interface of the port's name, or waits for it. */
+void guard_attach(struct engine *engine, struct guard *guard);
+void guards_link_event(enum net_event event, const struct net_link *link, void *engine);
+/* Every second: tries failed ports again, each after its own backoff. */
+void guards_tick(struct engine *engine);
+
+/* ── follow.c ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Guards of a generation that is about to go live; made before, so that nothing can fail after. NULL: no
+ * memory. */
+struct guard *guards_new(const struct generation *generation);
+/* Makes `guards` (taken) the guards of the live generation: detaches what is gone or has moved, attaches
+ * what is new. Before the generation that they guarded is freed. */
+void guards_follow(struct engine *engine, struct guard *guards);
+/* Arrays of names and warnings for an answer; -ENOMEM. */
+int guards_report(const struct engine *engine, struct change_result *result);
+/* What guards_report would say once `config` is live. */
+int guards_foresee(const struct engine *engine, const struct config *config,
+		   struct change_result *result);
+
+/* ── leftover.c ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Detaches a port that is no longer wanted; one that resists is tried again every second. */
+void leftover_detach(struct engine *engine, uint32_t id, int ifindex);
+void leftovers_tick(struct engine *engine);
+/* The interface is gone, the hooks with it. */
+void leftovers_forget(struct engine *engine, int ifindex);
+/* The number has a new owner, whose attach has replaced what was left. */
+void leftovers_replaced(struct engine *engine, uint32_t id);
+/* They stay released in the generation that is built. */
+void leftovers_release(const struct engine *engine, struct generation *next);
+
+/* ── sessions.c ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Frees the sessions of ports in engine->removed. */
+void sessions_clear_removed(struct engine *engine);
+
+#endif

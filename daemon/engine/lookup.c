@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of a built generation: its ports, its blocks, its lines, what the store keeps of it. */
+#include <string.h>
+
+#include "engine/generation.h"
+#include "engine/table.h"
+
+static int compare_name(const void *key, const void *member)
+{
+	const struct generation_port *entry = member;
+
+	return strcmp(key, entry->port->name);
+}
+
+const struct generation_port *generation_find_port(const struct generation *generation,
+						   const char *name)
+{
+	if (generation->port_count == 0)
+		return NULL;
+	return bsearch(name, generation->ports, generation->port_count, sizeof(*generation->ports),
+		       compare_name);
+}
+
+const struct generation_port *generation_find_id(const struct generation *generation, uint32_t id)
+{
+	const char *name = ids_name(generation->port_ids, id);
+
+	return name ? generation_find_port(generation, name) : NULL;
+}
+
+static bool is_placeable(const struct block *block)
+{
+	return !block->compiled || block->compiled->rule_count > 0;
+}
+
+int generation_each_block(const struct generation *generation,
+			  int (*each)(struct block *block, void *data), void *data)
+{
+	int r;
+
+	for (size_t i = 0; i < generation->list_count; i++) {
+		if (!is_placeable(generation->lists[i].block))
+			continue;
+		r = each(generation->lists[i].block, data);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < generation->port_count; i++) {
+		for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
+			if (!generation->ports[i].counters[direction])
+				continue;
+			r = each(generation->ports[i].counters[direction], data);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+void generation_resolve(struct generation *generation)
+{
+	for (size_t i = 0; i < generation->port_count; i++) {
+		const struct generation_port *entry = &generation->ports[i];
+		struct secg_port *table = &generation->table[entry->id];
+
+		for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
+			if (!entry->policy[direction])
+				continue;
+			table->rules.policy[direction] = entry->policy[direction]->line;
+			table->rules.counters[direction] = entry->counters[direction]->line;
+		}
+	}
+}
+
+void generation_release_port(struct generation *generation, uint32_t id)
+{
+	if (id < generation->table_count && generation->table[id].flags == 0)
+		table_release(&generation->table[id], &generation->table[id]);
+}
+
+void generation_store_state(const struct generation *generation, struct store_state *ret_state)
+{
+	*ret_state = (struct store_state){
+		.document = generation->document,
+		.generation = generation->number,
+		.etag = generation->etag,
+		.ports = generation->port_ids,
+		.counters = generation->counter_ids,
+		.policies = generation->policies,
+	};
+}

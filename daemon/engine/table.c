@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filling struct secg_port. */
+#include "engine/table.h"
+
+#include <string.h>
+
+static bool has_stateful_rules(const struct generation_port *entry, int direction)
+{
+	const struct block *policy = entry->policy[direction];
+
+	return policy && policy->compiled->is_stateful;
+}
+
+/* A direction without lists passes everything; it tracks when replies of the other one depend on it. */
+static enum secg_action otherwise_of(const struct generation_port *entry, int direction)
+{
+	const struct port_list *list = &entry->port->list[direction];
+
+	if (list->is_given)
+		return list->otherwise;
+	return has_stateful_rules(entry, !direction) ? SECG_ACTION_ALLOW
+						     : SECG_ACTION_ALLOW_STATELESS;
+}
+
+static uint32_t flags_of(const struct generation_port *entry)
+{
+	uint32_t flags = SECG_PORT_VALID;
+
+	for (int direction = 0; direction < SECG_DIRECTIONS; direction++)
+		if (has_stateful_rules(entry, direction) ||
+		    otherwise_of(entry, direction) == SECG_ACTION_ALLOW)
+			flags |= SECG_PORT_STATEFUL;
+	if (entry->port->is_tcp_strict)
+		flags |= SECG_PORT_TCP_STRICT;
+	if (entry->port->keeps_sessions)
+		flags |= SECG_PORT_KEEP;
+	return flags;
+}
+
+/* Ticks are compared by their signed difference, so half their range is the longest timeout. */
+static uint32_t ticks_of(uint32_t seconds, double ticks_per_second)
+{
+	double ticks =
+		seconds * ticks_per_second + 1; /* rounded up: never shorter than asked for */
+
+	return ticks > INT32_MAX ? INT32_MAX : (uint32_t)ticks;
+}
+
+void table_set_side(struct secg_port *table, const struct generation_port *entry,
+		    enum port_side side)
+{
+	uint16_t masks[SECG_DIRECTIONS];
+
+	port_infra_masks(masks, entry->port, side);
+	memcpy(table->infra, masks, sizeof(masks));
+}
+
+void table_fill(struct secg_port *ret_table, const struct generation_port *entry,
+		double ticks_per_second)
+{
+	const struct port *port = entry->port;
+	struct secg_port table = {
+		.flags = flags_of(entry),
+		.policy_generation = (uint32_t)entry->changed,
+		.domain = (uint16_t)entry->id,
+	};
+
+	table_set_side(&table, entry, entry->side);
+	for (int i = 0; i < SECG_TIMEOUT_COUNT; i++) {
+		uint32_t seconds = port->timeout_s[i] ? port->timeout_s[i] : timeout_default_s[i];
+
+		table.timeout[i] = ticks_of(seconds, ticks_per_second);
+	}
+	for (int direction = 0; direction < SECG_DIRECTIONS; direction++)
+		table.rules.otherwise[direction] = (uint8_t)otherwise_of(entry, direction);
+	*ret_table = table;
+}
+
+void table_release(struct secg_port *ret_table, const struct secg_port *before)
+{
+	struct secg_port table = {
+		.flags = SECG_PORT_VALID | SECG_PORT_RELEASED,
+		.policy_generation = before->policy_generation,
+		.domain = before->domain,
+	};
+
+	memcpy(table.timeout, before->timeout, sizeof(table.timeout));
+	*ret_table = table;
+}
+
+void table_digest(struct digest *ret_digest, const struct generation_port *entry)
+{
+	static const struct digest none;
+	struct digest_context context;
+	uint32_t flags = flags_of(entry);
+
+	digest_init(&context);
+	digest_add(&context, &flags, sizeof(flags));
+	for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
+		const struct block *policy = entry->policy[direction];
+		uint32_t otherwise = otherwise_of(entry, direction);
+
+		digest_add(&context, &otherwise, sizeof(otherwise));
+		digest_add(&context, policy ? &policy->digest : &none, sizeof(none));
+	}
+	digest_finish(&context, ret_digest);
+}
