@@ -112,6 +112,7 @@ struct dp_probe {
 	bool is_native_xdp;	 /* the driver takes a native XDP program */
 	bool has_foreign_xdp;	 /* an XDP program that is not ours is attached */
 	uint32_t foreign_xdp_id;
+	const char *foreign_xdp_name; /* NULL or "": not known */
 	bool has_ethernet;
 	const char *kind; /* rtnl kind: "veth", "tun", "bridge", "vlan", "wireguard", ...; "" for a NIC */
 };

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which hook a port gets: design's table, as a pure function. Called by attach.c and the tests. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dp/internal.h"
+
+bool hook_wants_xdp(enum port_hook hook, const struct dp_probe *probe)
+{
+	/* XDP on these costs more than it gives, or does not exist (design, Hooks). */
+	static const char *const kinds[] = {"veth", "tun", "bridge", "vlan"};
+
+	if (hook != PORT_HOOK_AUTO)
+		return hook == PORT_HOOK_XDP;
+	if (!probe->has_ethernet)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(probe->kind, kinds[i]))
+			return false;
+	return true;
+}
+
+/* "7 (name)" */
+static void foreign_text(char *ret_text, size_t size, const struct dp_probe *probe)
+{
+	if (probe->foreign_xdp_name && probe->foreign_xdp_name[0])
+		snprintf(ret_text, size, "%u (%s)", probe->foreign_xdp_id, probe->foreign_xdp_name);
+	else
+		snprintf(ret_text, size, "%u", probe->foreign_xdp_id);
+}
+
+static void choose_xdp(struct dp_choice *choice, const struct dp_probe *probe, const char *foreign)
+{
+	if (!probe->has_ethernet) {
+		choice->is_failed = true;
+		snprintf(choice->message, sizeof(choice->message),
+			 "the device has no Ethernet header, which XDP needs: use hook tc or auto");
+		return;
+	}
+	choice->is_xdp = true;
+	if (probe->has_foreign_xdp) {
+		choice->is_failed = true;
+		snprintf(
+			choice->message, sizeof(choice->message),
+			"XDP program %s of somebody else is attached: remove it, or use hook tc or auto",
+			foreign);
+	} else if (!probe->is_native_xdp) {
+		choice->is_generic = true;
+		snprintf(
+			choice->message, sizeof(choice->message),
+			"the driver has no native XDP: generic XDP is used, which is slower than hook tc");
+	}
+}
+
+void dp_choose_hook(struct dp_choice *ret_choice, enum port_hook hook, const struct dp_probe *probe)
+{
+	struct dp_choice choice = {0};
+	char foreign[64];
+
+	foreign_text(foreign, sizeof(foreign), probe);
+	switch (hook) {
+	case PORT_HOOK_XDP:
+		choose_xdp(&choice, probe, foreign);
+		break;
+	case PORT_HOOK_AUTO:
+		if (!hook_wants_xdp(hook, probe))
+			break;
+		if (probe->has_foreign_xdp)
+			snprintf(
+				choice.message, sizeof(choice.message),
+				"XDP program %s of somebody else is attached: hook tc is used beside it",
+				foreign);
+		else
+			choice.is_xdp = probe->is_native_xdp;
+		break;
+	case PORT_HOOK_TC:
+		break;
+	}
+	*ret_choice = choice;
+}

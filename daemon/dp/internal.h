@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share. Nobody outside includes it.
+ */
+#ifndef SECG_DP_INTERNAL_H
+#define SECG_DP_INTERNAL_H
+
+#include <linux/limits.h>
+
+#include "dp/dp.h"
+#include "dp/extents.h"
+#include "dp/sys.h"
+
+enum dp_program {
+	DP_PROGRAM_XDP,
+	DP_PROGRAM_TC_FROM,
+	DP_PROGRAM_TC_TO,
+	DP_PROGRAM_COUNT,
+};
+
+struct loaded {
+	int fd;
+	uint32_t id;
+	char tag[DP_TAG_SIZE];
+};
+
+struct secg; /* the skeleton */
+struct tables;
+
+struct dp {
+	struct secg *skel;
+	char *folder;      /* <bpffs>/v<SECG_LAYOUT>; NULL: nothing is pinned */
+	uint32_t features; /* mask of 1 << enum dp_feature: there, and not to be done without */
+	struct loaded programs[DP_PROGRAM_COUNT];
+	double ticks_per_second;
+	unsigned int cpus; /* possible ones: values of a per-CPU map */
+
+	/* Maps seen through memory. */
+	struct secg_line *lines;
+	uint32_t line_count;
+	uint64_t *selector; /* by enum secg_selector_item */
+	struct secg_ifindex *ifindex;
+	struct secg_slot *slots;
+	uint32_t slot_count;
+
+	struct tables *tables;
+	int grace_fd;      /* map to put into secg_grace; -1 */
+	struct held *held; /* links of ports by id, where nothing is pinned; else NULL */
+	void *scratch;     /* values of one per-CPU entry */
+	uint64_t sweep;    /* position at which the next sweep starts */
+};
+
+/* Without pins the descriptors keep the links; closing them takes the hooks off. */
+struct held {
+	int fd[SECG_DIRECTIONS]; /* -1: none */
+	int clsact_ifindex;      /* interface with a filter of ours; 0: none */
+};
+
+/* ── tables.c ── */
+/* Table memory as it was left: nothing live, or the lines of the live root reserved. -EUCLEAN: the root
+ * contradicts itself. */
+int tables_new(struct tables **ret_tables, const struct secg_line *lines, uint32_t line_count,
+	       uint64_t root);
+void tables_free(struct tables *tables);
+DEFINE_CLEANUP(struct tables *, tables_free);
+/* Lends the live entry of a port; NULL: none. */
+const struct secg_port *tables_port(const struct dp *dp, uint32_t id);
+
+/* ── pins.c ── */
+/* printf into a path; -ENAMETOOLONG. */
+int pin_path(char ret_path[PATH_MAX], const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Makes the folders and hands pinned maps to `skel`, which is open and not loaded. */
+int pins_adopt(struct secg *skel, const char *folder, char message[DP_MESSAGE_SIZE]);
+/* Pins the maps that this load has made. */
+int pins_keep(struct secg *skel, const char *folder, char message[DP_MESSAGE_SIZE]);
+/* Lets go of tables and sessions that cannot be read. Programs that use them go on with them. */
+int pins_drop_unit(const char *folder);
+/* Adds a sentence to what is there. */
+void message_add(char message[DP_MESSAGE_SIZE], const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ── clock.c ── */
+int clock_calibrate(struct dp *dp);
+
+/* ── probe.c ── */
+uint32_t probe_features(int xdp_fd, bool has_frags);
+
+/* ── side.c ── */
+/* One direction of a port while its hook is looked for, put on or taken off. */
+struct side {
+	struct dp *dp;
+	uint32_t id;
+	int ifindex;
+	enum secg_direction direction;
+	int old_fd; /* link that was there before, on this interface; -1: none */
+	struct sys_link old;
+	int new_fd; /* link made now; -1: none */
+	bool has_old_clsact;
+	bool has_new_clsact;
+	enum dp_mode mode; /* what it has in the end */
+};
+/* Finds what is there. Pins and held links of another interface, and severed ones, are removed. */
+int side_open(struct side *side, struct dp *dp, uint32_t id, int ifindex,
+	      enum secg_direction direction);
+/* Takes off what was put on since side_open; closes. After side_keep only the latter. */
+void side_close(struct side *side);
+/* Pins what was put on in place of what was there, and takes the latter off. */
+int side_keep(struct side *side);
+/* Takes everything off: link, pin, filter. */
+void side_remove(struct side *side);
+
+/* ── detach.c ── */
+/* Takes a link off its hook at once (a last close may be late), and removes its pin. */
+void link_remove(int fd, const char *pin);
+
+/* ── hook.c ── */
+/* XDP is to be tried: the choice depends on native support and on foreign programs. */
+bool hook_wants_xdp(enum port_hook hook, const struct dp_probe *probe);
+
+/* ── ifindex.c ── */
+int ifindex_set(struct dp *dp, int ifindex, uint32_t id, bool has_ethernet);
+void ifindex_clear(struct dp *dp, int ifindex);
+/* Port id of an interface; 0: none. */
+uint32_t ifindex_port(const struct dp *dp, int ifindex);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an interface is, judged from what the kernel says of it. Pure. */
+#include "net/net.h"
+
+#include <net/if_arp.h>
+#include <string.h>
+
+bool net_link_has_ethernet(const struct net_link *link)
+{
+	return link->type == ARPHRD_ETHER || link->type == ARPHRD_LOOPBACK;
+}
+
+bool net_link_is_workload(const struct net_link *link)
+{
+	if (!strcmp(link->kind, "veth"))
+		return true;
+	/* The kernel calls tap and tun the same kind. */
+	return !strcmp(link->kind, "tun") && link->type == ARPHRD_ETHER;
+}
