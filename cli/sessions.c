@@ -10,6 +10,8 @@
 #include "table.h"
 #include "value.h"
 
+#define PAGE_MAX 1000UL /* sessions asked for at once; the daemon refuses pages much larger */
+
 enum {
 	OPTION_DELETE = OPTIONS_OWN,
 	OPTION_ALL,
@@ -162,9 +164,10 @@ static int take_page(struct cli *cli, struct sessions *sessions, char **cursor)
 	int r;
 
 	if (sessions->limit) {
-		_cleanup_free_ char *left = memory_format("%lu", sessions->limit - sessions->seen);
+		unsigned long left = sessions->limit - sessions->seen;
+		_cleanup_free_ char *page = memory_format("%lu", left < PAGE_MAX ? left : PAGE_MAX);
 
-		path = client_query(TAKE_PTR(path), "limit", left);
+		path = client_query(TAKE_PTR(path), "limit", page);
 	}
 	if (last)
 		path = client_query(TAKE_PTR(path), "cursor", last);
@@ -272,7 +275,8 @@ const struct verb verb_sessions = {
 		"to the port). PACKETS and BYTES are those of the opener / of the replies.\n"
 		"\n"
 		"  --port NAME --proto NAME|NUMBER --src ADDRESS --dst ADDRESS --sport N --dport N\n"
-		"  --state half_open|established|closing|one_way|two_way --acl NAME --rule ID\n"
+		"  --state half_open|established|closing|one_way|two_way --acl NAME\n"
+		"  --rule ACL/ID, or --rule ID beside --acl\n"
 		"                 filters; a session must match all of them\n"
 		"  --limit N      at most so many\n"
 		"  --delete       cut them instead of listing them: their next packet needs a rule again\n"
