@@ -107,6 +107,9 @@ static int accept_one(struct server *server)
 		     SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return -errno;
+	/* some may be closed already, and only not yet noticed */
+	if (server->hall.connections >= SERVER_MAX_CONNECTIONS)
+		MHD_run(server->mhd);
 	if (server->hall.connections >= SERVER_MAX_CONNECTIONS) {
 		refuse_connection(fd);
 		return 0;

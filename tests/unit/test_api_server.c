@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server over real sockets, with an engine that only remembers: rights, limits, framing, the write
+ * answer. The server runs in a child; the tests are its clients.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "api/server.h"
+#include "core/cleanup.h"
+
+/* ── an engine that remembers ───────────────────────────────────────────────────────────────────── */
+
+#define QUEUE_MAX 64
+
+struct engine {
+	struct config config;
+	struct change *queue[QUEUE_MAX];
+	size_t queued;
+	uint64_t generation;
+};
+
+const char *const port_state_names[] = {"waiting", "guarded", "degraded", "failed"};
+const char *const dp_feature_names[DP_FEATURE_COUNT] = {"tcx", "xdp_frags", "xdp_link"};
+const char *const dp_mode_names[] = {"none", "native", "generic", "tcx", "clsact"};
+
+struct change *change_new(void)
+{
+	return calloc(1, sizeof(struct change));
+}
+
+void change_free(struct change *change)
+{
+	errors_fini(&change->result.errors);
+	json_decref(change->document);
+	free(change->name);
+	free(change);
+}
+
+int engine_submit(struct engine *engine, struct change *change)
+{
+	if (engine->queued == QUEUE_MAX)
+		return -EBUSY;
+	engine->queue[engine->queued++] = change;
+	return 0;
+}
+
+bool engine_has_pending(const struct engine *engine)
+{
+	return engine->queued;
+}
+
+void engine_commit(struct engine *engine)
+{
+	engine->generation++;
+	for (size_t i = 0; i < engine->queued; i++) {
+		struct change *change = engine->queue[i];
+
+		change->result.status = 200;
+		change->result.generation = engine->generation;
+		change->result.etag = engine->generation;
+		change->result.is_changed = !change->is_dry_run;
+		if (change->has_if_match && change->if_match != engine->generation - 1) {
+			change->result.status = 412;
+			errors_add(&change->result.errors, ERROR_PRECONDITION_FAILED,
+				   "headers.If-Match", "the ETag is another one");
+		}
+		change->done(change, change->data);
+		change_free(change);
+	}
+	engine->queued = 0;
+}
+
+const struct config *engine_config(const struct engine *engine)
+{
+	return &engine->config;
+}
+
+uint64_t engine_etag(const struct engine *engine)
+{
+	return engine->generation;
+}
+
+uint64_t engine_generation(const struct engine *engine)
+{
+	return engine->generation;
+}
+
+bool engine_is_healthy(const struct engine *engine)
+{
+	(void)engine;
+	return true;
+}
+
+void engine_each_port(const struct engine *engine,
+		      void (*each)(const struct port_status *status, void *data), void *data)
+{
+	const struct port_status status = {
+		.name = "vm1",
+		.state = PORT_GUARDED,
+		.ifindex = 7,
+		.attachment = {.mode = DP_MODE_TCX, .mode_to = DP_MODE_TCX, .prog_tag = "0123"},
+		.generation = engine->generation,
+	};
+
+	each(&status, data);
+}
+
+const struct dp *engine_dp(const struct engine *engine)
+{
+	(void)engine;
+	return NULL;
+}
+
+bool dp_has_feature(const struct dp *dp, enum dp_feature feature)
+{
+	(void)dp;
+	return feature == DP_FEATURE_TCX;
+}
+
+void dp_memory(const struct dp *dp, void (*each)(const char *map, uint64_t bytes, void *data),
+	       void *data)
+{
+	(void)dp;
+	each("secg_slots", 4096, data);
+}
+
+int dp_session_usage(const struct dp *dp, struct dp_session_usage *ret_usage)
+{
+	(void)dp;
+	*ret_usage = (struct dp_session_usage){1, 2, 3, 4};
+	return 0;
+}
+
+int engine_stats(const struct engine *engine, const char *port, struct engine_stats *ret_stats)
+{
+	(void)engine;
+	if (port && strcmp(port, "vm1"))
+		return -ENOENT;
+	*ret_stats = (struct engine_stats){.port_count = 1, .rule_count = 1};
+	ret_stats->ports = calloc(1, sizeof(*ret_stats->ports));
+	ret_stats->ports[0].name = "vm1";
+	ret_stats->ports[0].counters.passed[SECG_TO].packets = 5;
+	ret_stats->rules = calloc(1, sizeof(*ret_stats->rules));
+	ret_stats->rules[0] = (struct engine_rule_counter){.key = "a\"b\\c", .counter = {6, 7}};
+	return 0;
+}
+
+void engine_stats_fini(struct engine_stats *stats)
+{
+	free(stats->ports);
+	free(stats->rules);
+}
+
+/* Three sessions, told apart by their source port. */
+int engine_sessions(const struct engine *engine, const struct session_filter *filter,
+		    uint64_t cursor, bool (*each)(const struct session_view *session, void *data),
+		    void *data)
+{
+	(void)engine;
+	for (uint64_t i = cursor + 1; i <= 3; i++) {
+		const struct session_view view = {
+			.port = "vm1",
+			.protocol = 6,
+			.family = 4,
+			.src = 0x0a000001,
+			.dst = 0x0a000002,
+			.sport = (uint16_t)i,
+			.has_ports = true,
+			.state = "established",
+			.rule = "web/https",
+			.position = i,
+		};
+
+		if (filter->sport >= 0 && filter->sport != (int)i)
+			continue;
+		if (!each(&view, data))
+			break;
+	}
+	return 0;
+}
+
+int64_t engine_sessions_delete(struct engine *engine, const struct session_filter *filter)
+{
+	(void)engine;
+	return filter->sport >= 0 ? 1 : 3;
+}
+
+/* ── the server in a child ──────────────────────────────────────────────────────────────────────── */
+
+static char socket_path[64];
+static pid_t child;
+
+static void on_stop(evutil_socket_t number, short what, void *data)
+{
+	(void)number;
+	(void)what;
+	event_base_loopbreak(data);
+}
+
+static int serve(int ready)
+{
+	struct event_base *base = event_base_new();
+	struct event *stop = evsignal_new(base, SIGTERM, on_stop, base);
+	_cleanup_(server_closep) struct server *server = NULL;
+	struct engine engine = {.generation = 1};
+	char message[SERVER_MESSAGE_SIZE];
+
+	signal(SIGPIPE, SIG_IGN);
+	event_add(stop, NULL);
+	if (server_open(&server, socket_path, base, &engine, message) < 0) {
+		fprintf(stderr, "%s\n", message);
+		return 1;
+	}
+	if (write(ready, "", 1) != 1)
+		return 1;
+	event_base_dispatch(base);
+	server_close(TAKE_PTR(server));
+	event_free(stop);
+	event_base_free(base);
+	return 0;
+}
+
+static int start(void **state)
+{
+	int fds[2];
+	char byte;
+
+	(void)state;
+	snprintf(socket_path, sizeof(socket_path), "/tmp/secg-test-api-%d.sock", getpid());
+	if (pipe(fds) < 0)
+		return -1;
+	child = fork();
+	if (!child) {
+		close(fds[0]);
+		exit(serve(fds[1]));
+	}
+	close(fds[1]);
+	if (read(fds[0], &byte, 1) != 1)
+		return -1;
+	close(fds[0]);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	int status;
+
+	(void)state;
+	kill(child, SIGTERM);
+	waitpid(child, &status, 0);
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		return -1;
+	return access(socket_path, F_OK) ? 0 : -1;
+}
+
+/* ── a client ───────────────────────────────────────────────────────────────────────────────────── */
+
+struct answer {
+	char text[65536]; /* everything up to the end of the connection */
+	size_t size;
+	int status;
+};
+
+static int dial(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, socket_path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void say(int fd, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t sent = send(fd, text, size, MSG_NOSIGNAL);
+
+		if (sent < 0)
+			return;
+		text += sent;
+		size -= (size_t)sent;
+	}
+}
+
+static void hear(int fd, struct answer *answer)
+{
+	ssize_t r;
+
+	answer->size = 0;
+	while ((r = read(fd, answer->text + answer->size,
+			 sizeof(answer->text) - 1 - answer->size)) > 0)
+		answer->size += (size_t)r;
+	answer->text[answer->size] = '\0';
+	if (sscanf(answer->text, "HTTP/1.1 %d", &answer->status) != 1)
+		answer->status = 0;
+	close(fd);
+}
+
+/* One request on a connection of its own. `headers` end in CRLF each. */
+static void ask(struct answer *answer, const char *line, const char *headers, const char *body)
+{
+	char text[8192];
+	int fd = dial();
+	int size;
+
+	size = snprintf(text, sizeof(text), "%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s",
+			line, headers);
+	if (body)
+		size += snprintf(text + size, sizeof(text) - (size_t)size,
+				 "Content-Length: %zu\r\n", strlen(body));
+	size += snprintf(text + size, sizeof(text) - (size_t)size, "\r\n%s", body ? body : "");
+	say(fd, text, (size_t)size);
+	hear(fd, answer);
+}
+
+static void expect(const char *line, const char *headers, const char *body, int status,
+		   const char *text)
+{
+	static struct answer answer;
+
+	ask(&answer, line, headers, body);
+	if (answer.status != status || !strstr(answer.text, text))
+		fail_msg("%s: wanted %d and %s, got\n%s", line, status, text, answer.text);
+	if (!strstr(answer.text, "Content-Type: application/json"))
+		fail_msg("%s: is no JSON\n%s", line, answer.text);
+}
+
+/* ── tests ──────────────────────────────────────────────────────────────────────────────────────── */
+
+static void reads_have_the_shapes_of_the_api(void **state)
+{
+	(void)state;
+	expect("GET /healthz", "", NULL, 200, "{\"status\": \"ok\"}");
+	expect("GET /v1/status", "", NULL, 200, "\"mode_to\": \"tcx\"");
+	expect("GET /v1/status", "", NULL, 200, "\"kernel\": {\"tcx\": true");
+	expect("GET /v1/config", "", NULL, 200, "ETag: \"");
+	expect("GET /v1/acls", "", NULL, 200, "{}");
+	expect("GET /v1/stats?port=vm1", "", NULL, 200, "\"to\": {\"packets\": 5");
+	expect("GET /v1/sessions?sport=2", "", NULL, 200, "\"rule\": \"web/https\"");
+	expect("GET /v1/sessions?limit=2", "", NULL, 200, "\"cursor\": \"2\"");
+}
+
+static void sessions_are_listed_in_pages(void **state)
+{
+	static struct answer answer;
+
+	(void)state;
+	ask(&answer, "GET /v1/sessions?limit=3", "", NULL);
+	assert_null(strstr(answer.text, "cursor"));
+	ask(&answer, "GET /v1/sessions?cursor=2", "", NULL);
+	assert_non_null(strstr(answer.text, "\"sport\": 3"));
+	assert_null(strstr(answer.text, "\"sport\": 2"));
+}
+
+static void head_is_get_without_a_body(void **state)
+{
+	static struct answer answer;
+
+	(void)state;
+	ask(&answer, "HEAD /v1/status", "", NULL);
+	assert_int_equal(answer.status, 200);
+	assert_string_equal(strstr(answer.text, "\r\n\r\n"), "\r\n\r\n");
+}
+
+static void metrics_escape_their_labels(void **state)
+{
+	static struct answer answer;
+
+	(void)state;
+	ask(&answer, "GET /metrics", "", NULL);
+	assert_int_equal(answer.status, 200);
+	assert_non_null(strstr(answer.text, "text/plain; version=0.0.4"));
+	assert_non_null(strstr(answer.text, "secg_rule_packets_total{rule=\"a\\\"b\\\\c\"} 6\n"));
+	assert_non_null(
+		strstr(answer.text, "secg_port_packets_total{port=\"vm1\",direction=\"to\"} 5\n"));
+}
+
+static void every_error_is_json_and_names_its_field(void **state)
+{
+	static const struct {
+		const char *line, *headers, *body;
+		int status;
+		const char *text;
+	} rows[] = {
+		{"GET /v1/nothing", "", NULL, 404, "\"not_found\""},
+		{"GET /v1/acls/", "", NULL, 404, "\"not_found\""},
+		{"GET /v1/acls/a/b", "", NULL, 404, "\"not_found\""},
+		{"GET /v1/acls/a/b/c/d", "", NULL, 404, "\"not_found\""},
+		{"GET /v1/openapi.json", "", NULL, 404, "\"not_found\""},
+		{"GET /v1/acls/web", "", NULL, 404, "\"not_found\""},
+		{"GET /v1/stats?port=vm9", "", NULL, 404, "\"query.port\""},
+		{"POST /v1/status", "", "{}", 405, "Allow: GET, HEAD\r\n"},
+		{"DELETE /v1/config", "", NULL, 405, "Allow: GET, HEAD, PUT, PATCH\r\n"},
+		{"PUT /v1/acls", "", "{}", 405, "\"unsupported\""},
+		{"GET /v1/acls/a%00b", "", NULL, 400, "\"path\""},
+		{"GET /v1/status?verbose=1", "", NULL, 400, "\"query.verbose\""},
+		{"GET /v1/config?dry_run=1", "", NULL, 400, "\"query.dry_run\""},
+		{"PUT /v1/config?dry_run=yes", "", "{}", 400, "\"query.dry_run\""},
+		{"PUT /v1/config?dry-run=1", "", "{}", 400, "\"query.dry-run\""},
+		{"PUT /v1/config", "If-Match: \"1\", \"2\"\r\n", "{}", 400, "\"headers.If-Match\""},
+		{"PUT /v1/config", "If-Match: 1\r\nIf-Match: 2\r\n", "{}", 400,
+		 "\"headers.If-Match\""},
+		{"PUT /v1/config", "If-Match: W/\"1\"\r\n", "{}", 400, "\"headers.If-Match\""},
+		{"PUT /v1/config", "If-Match: \"99\"\r\n", "{}", 412, "\"precondition_failed\""},
+		{"PUT /v1/config", "", "{\"a\":", 400, "\"bad_json\""},
+		{"PUT /v1/config", "", "", 400, "\"bad_json\""},
+		{"PUT /v1/config", "", NULL, 400, "\"bad_json\""},
+		{"PUT /v1/config", "", "{\"a\":1,\"a\":2}", 400, "\"bad_json\""},
+		{"PUT /v1/config", "Content-Length: 67108865\r\n", NULL, 413, "\"too_large\""},
+		{"GET /v1/sessions?proto=x", "", NULL, 400, "\"query.proto\""},
+		{"GET /v1/sessions?src=10.0.0.1/8", "", NULL, 400, "write 10.0.0.0/8"},
+		{"GET /v1/sessions?sport=65536", "", NULL, 400, "\"query.sport\""},
+		{"GET /v1/sessions?limit=10001", "", NULL, 400, "\"query.limit\""},
+		{"GET /v1/sessions?limit=0", "", NULL, 400, "\"query.limit\""},
+		{"GET /v1/sessions?cursor=x", "", NULL, 400, "\"query.cursor\""},
+		{"GET /v1/sessions?state=new", "", NULL, 400, "\"query.state\""},
+		{"GET /v1/sessions?rule=https", "", NULL, 400, "\"query.rule\""},
+		{"GET /v1/sessions?all=1", "", NULL, 400, "\"query.all\""},
+		{"DELETE /v1/sessions", "", NULL, 400, "\"query\""},
+		{"DELETE /v1/sessions?all=2", "", NULL, 400, "\"query.all\""},
+		{"DELETE /v1/sessions?all=1&port=a", "", NULL, 400, "\"query.all\""},
+		{"DELETE /v1/sessions?limit=5", "", NULL, 400, "\"query.limit\""},
+		{"DELETE /v1/sessions?all=1", "If-Match: 99\r\n", NULL, 412,
+		 "\"precondition_failed\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		expect(rows[i].line, rows[i].headers, rows[i].body, rows[i].status, rows[i].text);
+}
+
+static void a_write_is_answered_with_its_generation(void **state)
+{
+	(void)state;
+	expect("PUT /v1/config", "If-Match: *\r\n", "{}", 200, "\"changed\": true");
+	expect("PATCH /v1/config?dry_run=1", "Content-Type: application/merge-patch+json\r\n", "{}",
+	       200, "\"changed\": false");
+	expect("PUT /v1/acls/web", "", "{}", 200,
+	       "\"ports\": {\"waiting\": [], \"failed\": []}, \"warnings\": []");
+	expect("DELETE /v1/acls/web", "", NULL, 200, "\"etag\": \"");
+	expect("DELETE /v1/sessions?sport=2", "", NULL, 200, "{\"deleted\": 1}");
+	expect("DELETE /v1/sessions?all=1", "", NULL, 200, "{\"deleted\": 3}");
+}
+
+static json_int_t generation_of(const struct answer *answer)
+{
+	const char *found = strstr(answer->text, "\"generation\": ");
+
+	assert_non_null(found);
+	return atoll(found + strlen("\"generation\": "));
+}
+
+static void writers_that_wait_together_share_a_generation(void **state)
+{
+	static const char request[] = "PUT /v1/config HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+				      "Content-Length: 2\r\n\r\n{}";
+	static struct answer answer;
+	json_int_t first = 0;
+	json_int_t last = 0;
+	int fds[16];
+
+	(void)state;
+	kill(child, SIGSTOP);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = dial();
+		say(fds[i], request, sizeof(request) - 1);
+	}
+	kill(child, SIGCONT);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		hear(fds[i], &answer);
+		assert_int_equal(answer.status, 200);
+		last = generation_of(&answer);
+		if (!i)
+			first = last;
+	}
+	assert_int_equal(first, last);
+}
+
+static void a_body_cut_off_changes_nothing(void **state)
+{
+	static const char request[] =
+		"PUT /v1/config HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{\"acls\":";
+	static struct answer before, after;
+	int fd = dial();
+
+	(void)state;
+	ask(&before, "GET /v1/status", "", NULL);
+	say(fd, request, sizeof(request) - 1);
+	shutdown(fd, SHUT_WR);
+	hear(fd, &after);
+	assert_true(after.status == 0 || after.status >= 400);
+	ask(&after, "GET /v1/status", "", NULL);
+	assert_int_equal(generation_of(&before), generation_of(&after));
+}
+
+static void a_chunked_body_is_counted(void **state)
+{
+	static const char head[] = "PUT /v1/config HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+				   "Transfer-Encoding: chunked\r\n\r\n";
+	static char chunk[(1 << 20) + 10];
+	static struct answer answer;
+	int size = snprintf(chunk, sizeof(chunk), "100000\r\n");
+	int fd = dial();
+
+	(void)state;
+	memset(chunk + size, ' ', 1 << 20);
+	strcpy(chunk + size + (1 << 20), "\r");
+	say(fd, head, sizeof(head) - 1);
+	for (int i = 0; i < 65; i++) {
+		say(fd, chunk, (size_t)size + (1 << 20) + 1);
+		say(fd, "\n", 1);
+	}
+	say(fd, "0\r\n\r\n", 5);
+	hear(fd, &answer);
+	assert_int_equal(answer.status, 413);
+	assert_non_null(strstr(answer.text, "\"too_large\""));
+
+	fd = dial();
+	say(fd, head, sizeof(head) - 1);
+	say(fd, "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n", 17);
+	hear(fd, &answer);
+	assert_int_equal(answer.status, 200);
+}
+
+static void a_connection_serves_several_requests(void **state)
+{
+	static const char first[] = "GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n";
+	static const char second[] = "PUT /v1/config HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+				     "Content-Length: 2\r\n\r\n{}";
+	static struct answer answer;
+	int fd = dial();
+
+	(void)state;
+	say(fd, first, sizeof(first) - 1);
+	say(fd, second, sizeof(second) - 1);
+	hear(fd, &answer);
+	assert_int_equal(answer.status, 404);
+	assert_non_null(strstr(answer.text, "HTTP/1.1 200"));
+}
+
+static void connections_beyond_the_limit_are_told_busy(void **state)
+{
+	static struct answer answer;
+	int fds[SERVER_MAX_CONNECTIONS];
+	int fd;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		fds[i] = dial();
+	fd = dial();
+	hear(fd, &answer);
+	assert_int_equal(answer.status, 503);
+	assert_non_null(strstr(answer.text, "\"busy\""));
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+	expect("GET /healthz", "", NULL, 200, "ok");
+}
+
+/* Rights come from the kernel, so another user must do the asking. */
+static void strangers_may_only_ask_for_health(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("skipped: only root can become another user\n");
+		skip();
+	}
+	pid = fork();
+	if (!pid) {
+		if (setgid(65534) || setuid(65534))
+			_exit(1);
+		expect("GET /healthz", "", NULL, 200, "ok");
+		expect("GET /v1/status", "", NULL, 403, "secg-read");
+		expect("GET /v1/nothing", "", NULL, 403, "\"forbidden\"");
+		expect("PUT /v1/config", "Content-Length: 60000000\r\n", NULL, 403, "secg-read");
+		expect("POST /healthz", "", "{}", 405, "\"unsupported\"");
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_have_the_shapes_of_the_api),
+		cmocka_unit_test(sessions_are_listed_in_pages),
+		cmocka_unit_test(head_is_get_without_a_body),
+		cmocka_unit_test(metrics_escape_their_labels),
+		cmocka_unit_test(every_error_is_json_and_names_its_field),
+		cmocka_unit_test(a_write_is_answered_with_its_generation),
+		cmocka_unit_test(writers_that_wait_together_share_a_generation),
+		cmocka_unit_test(a_body_cut_off_changes_nothing),
+		cmocka_unit_test(a_chunked_body_is_counted),
+		cmocka_unit_test(a_connection_serves_several_requests),
+		cmocka_unit_test(connections_beyond_the_limit_are_told_busy),
+		cmocka_unit_test(strangers_may_only_ask_for_health),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
