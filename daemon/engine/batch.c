@@ -17,7 +17,7 @@ void draft_init(struct draft *draft, const struct config *config, json_t *docume
 void draft_fini(struct draft *draft)
 {
 	json_decref(draft->document);
-	config_free(draft->owned_config);
+	config_freep(&draft->owned_config);
 	*draft = (struct draft){0};
 }
 

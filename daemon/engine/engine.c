@@ -68,9 +68,11 @@ static int build_stored(struct engine *engine, struct generation **ret_next, boo
 	};
 	int r;
 
-	/* Flips for sides are not stored, so the data path may be ahead. */
+	/* Flips for sides are not stored, so the data path may be ahead. Zero is no generation. */
 	if (dp_tables_generation(engine->dp) > live->number)
 		live->number = dp_tables_generation(engine->dp);
+	if (live->number == 0)
+		live->number = 1;
 	context.number = live->number + 1;
 	r = config_parse(&config, live->document, reterr);
 	if (r < 0)
@@ -90,6 +92,14 @@ static bool is_known_port(uint32_t id, void *data)
 	const struct engine *engine = data;
 
 	return ids_name(engine->live->port_ids, id) != NULL;
+}
+
+/* An interface that was renamed while no daemon ran still has the hooks of a port that now waits. */
+static void drop_strays(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->guard_count; i++)
+		if (engine->guards[i].state == PORT_WAITING)
+			dp_forget(engine->dp, engine->guards[i].entry->id, 0);
 }
 
 static int start(struct engine *engine, char message[DP_MESSAGE_SIZE])
@@ -117,6 +127,7 @@ static int start(struct engine *engine, char message[DP_MESSAGE_SIZE])
 		return r;
 	next = NULL;
 	guards_follow(engine, TAKE_PTR(guards));
+	drop_strays(engine);
 	flip_settle(engine);
 	return 0;
 }
@@ -167,12 +178,10 @@ void engine_close(struct engine *engine)
 		return;
 	for (size_t i = 0; i < engine->queue_count; i++)
 		change_free(engine->queue[i]);
-	if (engine->net)
-		net_close(engine->net);
-	if (engine->dp)
-		dp_close(engine->dp);
-	store_close(engine->store);
-	generation_free(engine->live);
+	net_closep(&engine->net);
+	dp_closep(&engine->dp);
+	store_closep(&engine->store);
+	generation_freep(&engine->live);
 	free(engine->guards);
 	free(engine->leftovers);
 	free(engine);

@@ -348,10 +348,10 @@ void generation_free(struct generation *generation)
 	free(generation->ports);
 	free(generation->lists);
 	free(generation->table);
-	ids_free(generation->port_ids);
-	ids_free(generation->counter_ids);
+	ids_freep(&generation->port_ids);
+	ids_freep(&generation->counter_ids);
 	json_decref(generation->document);
 	json_decref(generation->policies);
-	config_free(generation->config);
+	config_freep(&generation->config);
 	free(generation);
 }

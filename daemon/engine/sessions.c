@@ -13,7 +13,6 @@
 struct listing {
 	const struct engine *engine;
 	const struct session_filter *filter;
-	uint64_t cursor;
 	uint32_t now;
 	double ticks_per_second;
 	bool (*each)(const struct session_view *session, void *data);
@@ -63,10 +62,10 @@ static bool list_one(const struct dp_session *session, void *data)
 	struct listing *listing = data;
 	struct session_view view;
 
-	if (listing->cursor && session->position <= listing->cursor)
-		return true;
 	if (!make_view(listing, session, &view))
 		return true;
+	/* A cursor names the last one that was listed and is never 0, positions count from 0. */
+	view.position++;
 	return listing->each(&view, listing->data);
 }
 
@@ -76,7 +75,6 @@ int engine_sessions(const struct engine *engine, const struct session_filter *fi
 {
 	struct listing listing = listing_of(engine, filter);
 
-	listing.cursor = cursor;
 	listing.each = each;
 	listing.data = data;
 	return dp_sessions_each(engine->dp, cursor, list_one, &listing);
@@ -134,7 +132,7 @@ static int64_t delete_all(struct engine *engine, struct deletion *deletion)
 			round += r >= 0;
 		}
 		total += round;
-	} while (round > 0);
+	} while (round > 0 && deletion->count == DELETE_CHUNK);
 	return total;
 }
 

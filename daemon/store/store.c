@@ -383,7 +383,7 @@ void store_state_fini(struct store_state *state)
 {
 	json_decref(state->document);
 	json_decref(state->policies);
-	ids_free(state->ports);
-	ids_free(state->counters);
+	ids_freep(&state->ports);
+	ids_freep(&state->counters);
 	*state = (struct store_state){0};
 }
