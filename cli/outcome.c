@@ -28,6 +28,8 @@ static void print_change(const json_t *change)
 		printf(": %s → %s", old, new);
 	else if (strcmp(op, "remove") != 0 && new)
 		printf(": %s", new);
+	else if (old && !json_is_object(before)) /* a whole object is known by its name */
+		printf(": %s", old);
 	putchar('\n');
 }
 

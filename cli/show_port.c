@@ -67,8 +67,12 @@ static void add_all(struct table *table, const json_t *object, const char *prefi
 
 	fields = value_keys(object, &count);
 	for (size_t i = 0; i < count; i++) {
+		_cleanup_free_ char *text = value_text(json_object_get(object, fields[i]));
+
+		if (text[0] == '\0')
+			continue;
 		table_format(table, "%s%s", prefix, fields[i]);
-		table_take(table, value_text(json_object_get(object, fields[i])));
+		table_take(table, TAKE_PTR(text));
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sgctl stats: what was counted. */
 #include <stdio.h>
+#include <string.h>
 
 #include "client.h"
 #include "memory.h"
@@ -47,6 +48,9 @@ static void print_rules(const json_t *rules)
 
 	names = value_keys(rules, &count);
 	for (size_t i = 0; i < count; i++) {
+		/* infrastructure has a table of its own */
+		if (strncmp(names[i], "infra/", strlen("infra/")) == 0)
+			continue;
 		table_add(table, names[i]);
 		add_counts(table, json_object_get(rules, names[i]), fields);
 	}
