@@ -262,18 +262,18 @@ static int write_state(struct store *store, const struct store_state *before,
 				  before->ports, after->ports, remove_port);
 	if (r >= 0)
 		r = write_numbers(store, before, after,
-				  "INSERT OR REPLACE INTO port_ids(name, id, generation, digest)"
-				  " VALUES(?, ?, ?, ?)",
+				  "INSERT INTO port_ids(name, id, generation, digest)"
+				  " VALUES(?, ?, ?, ?) ON CONFLICT(name) DO UPDATE SET"
+				  " generation = excluded.generation, digest = excluded.digest",
 				  after->ports, before->ports, write_port);
 	if (r >= 0)
 		r = write_numbers(store, before, after,
 				  "DELETE FROM counter_ids WHERE port = ? AND rule = ?",
 				  before->counters, after->counters, remove_counter);
 	if (r >= 0)
-		r = write_numbers(
-			store, before, after,
-			"INSERT OR REPLACE INTO counter_ids(port, rule, idx) VALUES(?, ?, ?)",
-			after->counters, before->counters, write_counter);
+		r = write_numbers(store, before, after,
+				  "INSERT INTO counter_ids(port, rule, idx) VALUES(?, ?, ?)",
+				  after->counters, before->counters, write_counter);
 	if (r >= 0)
 		r = write_meta(store, "generation", after->generation);
 	if (r >= 0)
