@@ -45,13 +45,13 @@ int privileges_drop(bool keeps_dac_override, char message[PRIVILEGES_MESSAGE_SIZ
 		capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, needed[i].number);
 	if (keeps_dac_override)
 		capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_OVERRIDE);
+	/* needs CAP_SETPCAP, which a process that did not start with it has not: no_new_privs below
+	 * does the same for execve */
+	(void)capng_apply(CAPNG_SELECT_BOUNDS);
 	if (capng_apply(CAPNG_SELECT_CAPS) < 0) {
 		snprintf(message, PRIVILEGES_MESSAGE_SIZE, "capabilities cannot be dropped");
 		return -EPERM;
 	}
-	/* needs CAP_SETPCAP, which is gone where the process did not start with it: no_new_privs
-	 * below does the same for execve */
-	(void)capng_apply(CAPNG_SELECT_BOUNDS);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
 		snprintf(message, PRIVILEGES_MESSAGE_SIZE, "no_new_privs cannot be set");
 		return -errno;
