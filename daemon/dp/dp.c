@@ -191,11 +191,15 @@ static int load(struct dp *dp, const struct dp_options *options, bool has_frags,
 static int load_without_frags(struct dp *dp, const struct dp_options *options,
 			      char message[DP_MESSAGE_SIZE])
 {
-	int handler = libbpf_register_prog_handler("xdp.frags", BPF_PROG_TYPE_XDP, BPF_XDP, NULL);
-	int r;
+	/* libbpf before 1.3 frees its list twice when the last handler goes: one stays for good. */
+	static int keeper;
+	int handler, r;
 
-	if (handler < 0)
-		return handler;
+	if (keeper <= 0)
+		keeper = libbpf_register_prog_handler("secg.none", BPF_PROG_TYPE_XDP, BPF_XDP, NULL);
+	handler = libbpf_register_prog_handler("xdp.frags", BPF_PROG_TYPE_XDP, BPF_XDP, NULL);
+	if (keeper < 0 || handler < 0)
+		return keeper < 0 ? keeper : handler;
 	r = load(dp, options, false, message);
 	libbpf_unregister_prog_handler(handler);
 	return r;

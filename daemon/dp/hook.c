@@ -31,14 +31,12 @@ static void foreign_text(char *ret_text, size_t size, const struct dp_probe *pro
 
 static void choose_xdp(struct dp_choice *choice, const struct dp_probe *probe, const char *foreign)
 {
+	choice->is_xdp = true;
 	if (!probe->has_ethernet) {
 		choice->is_failed = true;
 		snprintf(choice->message, sizeof(choice->message),
 			 "the device has no Ethernet header, which XDP needs: use hook tc or auto");
-		return;
-	}
-	choice->is_xdp = true;
-	if (probe->has_foreign_xdp) {
+	} else if (probe->has_foreign_xdp) {
 		choice->is_failed = true;
 		snprintf(
 			choice->message, sizeof(choice->message),
