@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running out of memory at every single allocation of reading, parsing, normalising, merging and
+ * comparing: -ENOMEM or NULL each time, nothing lost, and the right result once all succeed. The
+ * program's own allocator counts and fails; a sanitizer brings its own, so there the test is skipped.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/document.h"
+
+#ifdef __SANITIZE_ADDRESS__
+static void test_memory_runs_out(void **state)
+{
+	(void)state;
+	print_message("skipped: the sanitizer replaces the allocator that this test replaces\n");
+	skip();
+}
+#else
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void __libc_free(void *old);
+
+static bool is_counting;
+static long left;  /* allocations until the one that fails */
+static long alive; /* allocated while counting and not freed since */
+
+static bool is_refused(void)
+{
+	return is_counting && --left < 0;
+}
+
+static void *counted(void *memory)
+{
+	if (is_counting && memory)
+		alive++;
+	return memory;
+}
+
+void *malloc(size_t size)
+{
+	return is_refused() ? (errno = ENOMEM, NULL) : counted(__libc_malloc(size));
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return is_refused() ? (errno = ENOMEM, NULL) : counted(__libc_calloc(count, size));
+}
+
+void *realloc(void *old, size_t size)
+{
+	void *memory;
+
+	if (is_refused()) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	memory = __libc_realloc(old, size);
+	return old ? memory : counted(memory);
+}
+
+void free(void *old)
+{
+	if (is_counting && old)
+		alive--;
+	__libc_free(old);
+}
+
+static const char before_text[] =
+	"{\"services\":{\"s\":[{\"protocol\":[\"tcp\",\"ping\"]},{\"protocol\":\"udp\",\"dst_ports\":[1,\"3-4\"]}]},"
+	"\"groups\":{\"a\":{\"prefixes\":[\"10.0.0.0/8\",\"::/0\"],\"except\":\"10.0.0.1\"},\"b\":{\"groups\":[\"a\"]}},"
+	"\"acls\":{\"w\":{\"labels\":{\"x\":\"y\"},\"rules\":["
+	"{\"id\":\"a\",\"action\":\"allow\",\"src\":\"@a\",\"dst\":[\"@b\",\"192.0.2.1\"],\"service\":[\"s\",\"dns\"]},"
+	"{\"id\":\"b\",\"action\":\"drop\",\"protocol\":[\"icmp\",\"icmpv6\"],\"icmp_type\":\"echo-request\"},"
+	"{\"id\":\"c\",\"action\":\"drop\",\"protocol\":\"tcp\",\"src_ports\":5,\"dst_ports\":[7,\"9-10\",8]}]}},"
+	"\"ports\":{\"p\":{\"interface\":\"e\",\"from\":\"w\",\"to\":[],\"default\":{\"to\":{\"action\":\"allow\"}},"
+	"\"infrastructure\":[\"arp\"],\"timeouts\":{\"icmp\":3}}}}";
+static const char patch_text[] =
+	"{\"groups\":{\"c\":{\"prefixes\":\"192.0.2.7\"}},\"ports\":{\"p\":{\"hook\":\"tc\",\"to\":[\"w\"]}}}";
+
+/* One pass over everything; 0, or -ENOMEM from wherever it ran out. */
+static int pass(struct errors *errors, size_t *ret_changes)
+{
+	_cleanup_(config_freep) struct config *config = NULL;
+	_cleanup_(config_freep) struct config *merged_config = NULL;
+	json_auto_t *document = NULL;
+	json_auto_t *patch = NULL;
+	json_auto_t *normal = NULL;
+	json_auto_t *merged = NULL;
+	json_auto_t *merged_normal = NULL;
+	json_auto_t *without = NULL;
+	json_auto_t *changes = NULL;
+	int r;
+
+	r = document_read(&document, before_text, strlen(before_text), errors);
+	if (!r)
+		r = document_read(&patch, patch_text, strlen(patch_text), errors);
+	if (!r)
+		r = config_parse(&config, document, errors);
+	if (r < 0)
+		return r;
+	normal = config_document(config);
+	if (!normal)
+		return -ENOMEM;
+	merged = document_merge(normal, patch);
+	if (!merged)
+		return -ENOMEM;
+	r = config_parse(&merged_config, merged, errors);
+	if (r < 0)
+		return r;
+	merged_normal = config_document(merged_config);
+	if (!merged_normal)
+		return -ENOMEM;
+	without = document_with(merged_normal, OBJECT_GROUP, "c", NULL);
+	if (!without)
+		return -ENOMEM;
+	changes = document_diff(normal, without);
+	if (!changes)
+		return -ENOMEM;
+	*ret_changes = json_array_size(changes);
+	return 0;
+}
+
+static const char wrong_text[] =
+	"{\"groups\":{\"a\":{\"groups\":\"b\"},\"b\":{\"groups\":\"a\"}},"
+	"\"acls\":{\"w\":{\"rules\":[{\"id\":5,\"action\":\"x\",\"src\":\"y\",\"z\":1}]}}}";
+
+static int pass_wrong(struct errors *errors, size_t *ret_changes)
+{
+	json_auto_t *document = NULL;
+	struct config *config = NULL;
+	int r = document_read(&document, wrong_text, strlen(wrong_text), errors);
+
+	if (!r)
+		r = config_parse(&config, document, errors);
+	assert_null(config);
+	*ret_changes = errors->count;
+	return r;
+}
+
+/* Fails allocation after allocation until none is left to fail. */
+static void exhaust(int (*run)(struct errors *, size_t *), int wanted, size_t wanted_changes)
+{
+	size_t changes = 0;
+	long n = 0;
+	int r;
+
+	for (;; n++) {
+		struct errors errors = {0};
+
+		left = n;
+		alive = 0;
+		is_counting = true;
+		r = run(&errors, &changes);
+		if (r == -ENOMEM)
+			left = 1000000;
+		errors_fini(&errors);
+		is_counting = false;
+		if (alive)
+			fail_msg("allocation %ld failed: %ld lost", n, alive);
+		if (left >= 0 && r != -ENOMEM)
+			break;
+		if (r != -ENOMEM)
+			fail_msg("allocation %ld failed unnoticed: %d", n, r);
+	}
+	print_message("%ld allocations, each failed once\n", n);
+	assert_int_equal(r, wanted);
+	assert_int_equal(changes, wanted_changes);
+	assert_true(n > 50);
+}
+
+static void test_memory_runs_out(void **state)
+{
+	(void)state;
+	exhaust(pass, 0, 2);
+	exhaust(pass_wrong, -EINVAL, 5);
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_memory_runs_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
