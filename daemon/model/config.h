@@ -27,7 +27,7 @@ struct range {
 
 struct range_list {
 	struct range *ranges; /* sorted, merged */
-	size_t count;	      /* 0: any */
+	size_t count;         /* 0: any */
 };
 
 /*
@@ -37,7 +37,7 @@ struct range_list {
  * code names that one ICMP protocol.
  */
 struct l4_match {
-	uint8_t family; /* 4 or 6 where the protocol implies it, 0: both */
+	uint8_t family;     /* 4 or 6 where the protocol implies it, 0: both */
 	bool has_protocols; /* false: any protocol, and no ports */
 	uint64_t protocols[4];
 	struct range_list high;
@@ -47,10 +47,11 @@ struct l4_match {
 struct rule {
 	char *id;
 	enum secg_action action;
-	uint8_t family;	   /* 4, 6, or 0 where the rule names none */
-	bool is_ip;	   /* has an IP or L4 field: never matches frames that are not IP */
+	uint8_t family; /* 4, 6, or 0 where the rule names none */
+	bool is_ip;     /* has an IP or L4 field: never matches frames that are not IP */
 	bool has_src, has_dst;
-	struct addrset src, dst; /* groups resolved; may be empty in one family, or both: matches nothing there */
+	struct addrset src,
+		dst; /* groups resolved; may be empty in one family, or both: matches nothing there */
 	struct l4_match *l4; /* alternatives; l4_count 0: any */
 	size_t l4_count;
 };
@@ -89,7 +90,7 @@ enum port_hook {
 
 /* One direction's list of ACLs. */
 struct port_list {
-	bool is_given; /* false: the direction is absent and passes everything */
+	bool is_given;           /* false: the direction is absent and passes everything */
 	const struct acl **acls; /* borrowed from the config */
 	size_t acl_count;
 	enum secg_action otherwise; /* `default`: SECG_ACTION_DROP or SECG_ACTION_ALLOW */
@@ -105,7 +106,7 @@ struct port {
 	bool has_infrastructure; /* false: defaults of the side */
 	uint32_t infrastructure; /* mask of 1 << enum infra_row */
 	bool is_tcp_strict;
-	bool keeps_sessions; /* on_change keep */
+	bool keeps_sessions;                    /* on_change keep */
 	uint32_t timeout_s[SECG_TIMEOUT_COUNT]; /* 0: default */
 };
 
@@ -152,7 +153,8 @@ extern const char *const object_kind_names[OBJECT_KIND_COUNT];
 /* Name of a row, as in the API. */
 extern const char *const infra_row_names[INFRA_ROW_COUNT];
 /* Masks of 1 << enum secg_infra per direction for a port of a resolved side (not PORT_SIDE_AUTO). */
-void port_infra_masks(uint16_t ret_masks[SECG_DIRECTIONS], const struct port *port, enum port_side side);
+void port_infra_masks(uint16_t ret_masks[SECG_DIRECTIONS], const struct port *port,
+		      enum port_side side);
 extern const uint32_t timeout_default_s[SECG_TIMEOUT_COUNT];
 extern const char *const timeout_names[SECG_TIMEOUT_COUNT];
 

@@ -26,7 +26,8 @@ int document_read(json_t **ret_value, const char *bytes, size_t size, struct err
 json_t *document_merge(const json_t *target, const json_t *patch);
 
 /* Copy of the document with one object set (value) or removed (value NULL). NULL: no memory. */
-json_t *document_with(const json_t *document, enum object_kind kind, const char *name, const json_t *value);
+json_t *document_with(const json_t *document, enum object_kind kind, const char *name,
+		      const json_t *value);
 
 /* What changed between two normalised documents: array of {"op","path","before","after"} in the API's
  * shape, one item per object and changed field ("acls.web.rules[2].action"). NULL: no memory. */

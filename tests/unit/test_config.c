@@ -225,6 +225,20 @@ static void test_shipped_services(void **state)
 		assert_true(strcmp(config->services[i - 1].name, config->services[i].name) < 0);
 }
 
+static void test_a_service_takes_the_place_of_a_shipped_one(void **state)
+{
+	_cleanup_(config_freep) struct config *plain = parse("{}");
+	_cleanup_(config_freep) struct config *config =
+		parse("{'services':{'ssh':[{'protocol':'tcp','dst_ports':2222}],"
+		      "'own':[{'protocol':'gre'}]}}");
+	const struct service *ssh = config_find_service(config, "ssh");
+
+	(void)state;
+	assert_int_equal(config->service_count, plain->service_count + 1);
+	assert_non_null(ssh->json);
+	assert_int_equal(ssh->l4[0].low.ranges[0].first, 2222);
+}
+
 /* ── addresses ──────────────────────────────────────────────────────────────────────────────────── */
 
 static bool has(const struct addrset *set, const char *address)
@@ -454,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_objects_are_sorted_by_name),
 		cmocka_unit_test(test_transport_conditions),
 		cmocka_unit_test(test_shipped_services),
+		cmocka_unit_test(test_a_service_takes_the_place_of_a_shipped_one),
 		cmocka_unit_test(test_groups_nest_and_except),
 		cmocka_unit_test(test_rules_take_groups),
 		cmocka_unit_test(test_all_of_ipv4_is_not_any),

@@ -115,6 +115,34 @@ static void test_depth_has_a_limit(void **state)
 	assert_int_equal(errors.items[1].code, ERROR_BAD_JSON);
 }
 
+/* Brackets in strings are no depth; the end of a string is where the parser sees it. */
+static void test_strings_do_not_nest(void **state)
+{
+	static const struct {
+		const char *before;
+		int result;
+	} rows[] = {
+		{"[\"", 0},      {"[\"\\\"", 0},       {"[\"\\\\\\\"", 0},
+		{"[\"\",\"", 0}, {"[\"\\\\\", \"", 0}, {"[\"\\\\\",", -EINVAL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(errors_fini) struct errors errors = {0};
+		json_auto_t *value = NULL;
+		char text[256];
+
+		/* 33 opening brackets, then what closes them, the string and the list. */
+		snprintf(text, sizeof(text), "%s%s%s%s]", rows[i].before,
+			 "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
+			 rows[i].result ? "" : "\"");
+		if (document_read(&value, text, strlen(text), &errors) != rows[i].result)
+			fail_msg("%s", text);
+		if (rows[i].result)
+			assert_non_null(strstr(errors.items[0].message, "deeper"));
+	}
+}
+
 /* ── merging ────────────────────────────────────────────────────────────────────────────────────── */
 
 /* RFC 7396, appendix A, all of it; then what a document needs. */
@@ -283,6 +311,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_json_is_refused),
 		cmocka_unit_test(test_any_value_is_read),
 		cmocka_unit_test(test_depth_has_a_limit),
+		cmocka_unit_test(test_strings_do_not_nest),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_with),
 		cmocka_unit_test(test_diff),
