@@ -28,6 +28,7 @@ static int build_next(struct engine *engine, const struct draft *draft, struct c
 		.live = engine->live,
 		.number = engine->live->number + 1,
 		.etag = draft->etag,
+		.counter_limit = SECG_MAX_COUNTERS,
 		.ticks_per_second = dp_ticks_per_second(engine->dp),
 		.side = flip_side_of,
 		.data = engine,

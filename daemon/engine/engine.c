@@ -62,6 +62,7 @@ static int build_stored(struct engine *engine, struct generation **ret_next, boo
 	struct generation_context context = {
 		.live = live,
 		.etag = live->etag,
+		.counter_limit = SECG_MAX_COUNTERS,
 		.ticks_per_second = dp_ticks_per_second(engine->dp),
 		.side = flip_side_of,
 		.data = engine,

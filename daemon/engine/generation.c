@@ -276,7 +276,7 @@ static int build(struct generation *generation, const struct generation_context 
 	r = set_policies(generation, context->live, reterr);
 	if (r < 0)
 		return r;
-	r = generation_number_rules(generation, context->live);
+	r = generation_number_rules(generation, context);
 	if (r < 0)
 		return r;
 	sweep_numbers(generation);

@@ -53,6 +53,7 @@ struct generation_context {
 		*live; /* the one before; its policies and numbers are kept where they fit */
 	uint64_t number;
 	uint64_t etag;
+	uint32_t counter_limit; /* numbers of rule counters are below it */
 	double ticks_per_second;
 	/* Side of an interface by its kind; PORT_SIDE_AUTO where there is none of the name. */
 	enum port_side (*side)(const char *interface, void *data);
@@ -88,6 +89,7 @@ const struct generation_port *generation_find_id(const struct generation *genera
 void generation_store_state(const struct generation *generation, struct store_state *ret_state);
 
 /* Numbers of rule counters, in numbers.c: fills counters[] of each port. -ENOSPC, -ENOMEM. */
-int generation_number_rules(struct generation *generation, const struct generation *live);
+int generation_number_rules(struct generation *generation,
+			    const struct generation_context *context);
 
 #endif

@@ -78,25 +78,19 @@ static int reserve_shared(struct generation *generation, struct ids *ids)
 	return 0;
 }
 
-/* Ports that were there before come first: their counters stay theirs. */
+/* Names that are known find their numbers again, so whoever has a counter of his own keeps it. */
 static int number_ports(struct generation *generation, const struct generation *live,
 			struct ids *ids, bool is_short)
 {
-	uint32_t id;
 	int r;
 
-	for (int is_late = 0; is_late <= 1; is_late++) {
-		for (size_t i = 0; i < generation->port_count; i++) {
-			struct generation_port *entry = &generation->ports[i];
-			const char *name = entry->port->name;
-			bool is_new = ids_find(live->port_ids, name, &id) < 0;
+	for (size_t i = 0; i < generation->port_count; i++) {
+		struct generation_port *entry = &generation->ports[i];
 
-			if (is_new != (is_late == 1))
-				continue;
-			r = number_port(entry, generation_find_port(live, name), ids, is_short);
-			if (r < 0)
-				return r;
-		}
+		r = number_port(entry, generation_find_port(live, entry->port->name), ids,
+				is_short);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -123,12 +117,32 @@ static int try_numbers(struct ids **ret_ids, struct generation *generation,
 	return 0;
 }
 
-int generation_number_rules(struct generation *generation, const struct generation *live)
+/* Room for a shared counter of every rule is kept even while nobody needs one: once all numbers were
+ * given away there would be none to fall back to. */
+static bool is_enough(const struct generation *generation, uint32_t limit)
 {
-	int r;
+	size_t wanted = 1; /* number 0 is none */
 
-	r = try_numbers(&generation->counter_ids, generation, live, false);
+	for (size_t i = 0; i < generation->list_count; i++)
+		wanted += generation->lists[i].block->compiled->rule_count;
+	for (size_t i = 0; i < generation->port_count; i++) {
+		for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
+			const struct block *policy = generation->ports[i].policy[direction];
+
+			wanted += policy ? policy->compiled->rule_count : 0;
+		}
+	}
+	return wanted <= limit;
+}
+
+int generation_number_rules(struct generation *generation, const struct generation_context *context)
+{
+	int r = -ENOSPC;
+
+	if (is_enough(generation, context->counter_limit))
+		r = try_numbers(&generation->counter_ids, generation, context->live, false);
+	/* Numbers that are being given back still count, so there may be too few nonetheless. */
 	if (r == -ENOSPC)
-		r = try_numbers(&generation->counter_ids, generation, live, true);
+		r = try_numbers(&generation->counter_ids, generation, context->live, true);
 	return r;
 }

@@ -14,6 +14,8 @@
 
 #define TICKS_PER_SECOND 31.25
 
+static uint32_t counter_limit;
+
 static enum port_side side_of(const char *interface, void *data)
 {
 	(void)data;
@@ -22,7 +24,7 @@ static enum port_side side_of(const char *interface, void *data)
 	return strncmp(interface, "eth", 3) == 0 ? PORT_SIDE_HOST : PORT_SIDE_AUTO;
 }
 
-static struct generation *empty(uint32_t counter_limit)
+static struct generation *empty(uint32_t limit)
 {
 	struct generation *generation = NULL;
 	struct store_state state = {
@@ -32,6 +34,7 @@ static struct generation *empty(uint32_t counter_limit)
 		.etag = 3,
 	};
 
+	counter_limit = limit;
 	assert_int_equal(ids_new(&state.ports, 1, SECG_MAX_PORTS), 0);
 	assert_int_equal(ids_new(&state.counters, 1, counter_limit), 0);
 	assert_int_equal(generation_from_store(&generation, &state), 0);
@@ -57,6 +60,7 @@ static int try_build(struct generation **ret_generation, const struct generation
 		.live = live,
 		.number = live->number + 1,
 		.etag = live->etag + 1,
+		.counter_limit = counter_limit,
 		.ticks_per_second = TICKS_PER_SECOND,
 		.side = side_of,
 	};
@@ -418,6 +422,28 @@ static void test_counters_run_out_late_ports_share(void **state)
 	generation_free(live);
 }
 
+/* With all numbers given to ports there would be none left to share. */
+static void test_room_to_share_is_kept(void **state)
+{
+	struct generation *live = empty(6);
+	struct generation *next;
+	uint32_t id;
+
+	(void)state;
+	live = go_live(live, build(live, "{" ACLS ",\"ports\":{"
+					 "\"p8\":{\"interface\":\"tap8\",\"to\":[\"in\"]},"
+					 "\"p9\":{\"interface\":\"tap9\",\"to\":[\"in\"]}}}"));
+	next = build(live, "{" ACLS ",\"ports\":{"
+			   "\"p1\":{\"interface\":\"tap1\",\"to\":[\"in\"]},"
+			   "\"p8\":{\"interface\":\"tap8\",\"to\":[\"in\"]},"
+			   "\"p9\":{\"interface\":\"tap9\",\"to\":[\"in\"]}}}");
+	assert_int_equal(ids_find(next->counter_ids, "\nin/a", &id), 0);
+	assert_int_equal(counter_of(next, "p1", SECG_TO, 0), id);
+	assert_int_equal(counter_of(next, "p8", SECG_TO, 0), counter_of(live, "p8", SECG_TO, 0));
+	generation_free(next);
+	generation_free(live);
+}
+
 static void test_more_rules_than_counters_is_a_limit(void **state)
 {
 	struct generation *live = empty(2);
@@ -443,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_removed_port_is_released_then_gone),
 		cmocka_unit_test(test_a_freed_number_rests_for_a_grace_period),
 		cmocka_unit_test(test_counters_run_out_late_ports_share),
+		cmocka_unit_test(test_room_to_share_is_kept),
 		cmocka_unit_test(test_more_rules_than_counters_is_a_limit),
 	};
 
