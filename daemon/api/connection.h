@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections and requests as libmicrohttpd reports them: rights, limits, deadline, body. For server.c.
+ * Connections as libmicrohttpd reports them: rights of the peer, room for writers, deadline.
  */
 #ifndef SECG_API_CONNECTION_H
 #define SECG_API_CONNECTION_H
@@ -21,14 +21,21 @@ struct hall {
 	size_t bodies_bytes; /* received and not yet answered */
 };
 
-/* Callbacks of libmicrohttpd; `cls` is the hall. */
+/* One connection; the context of libmicrohttpd's socket. */
+struct connection {
+	struct hall *hall;
+	struct event *deadline;
+	int fd; /* lent by libmicrohttpd */
+	enum right right;
+	bool is_guest;
+	bool is_excess; /* one guest too many: every request is answered 503 */
+};
+
+/* Callback of libmicrohttpd; `cls` is the hall. */
 void connection_notify(void *cls, struct MHD_Connection *mhd, void **socket_context,
 		       enum MHD_ConnectionNotificationCode code);
-void *connection_begin_request(void *cls, const char *target, struct MHD_Connection *mhd);
-enum MHD_Result connection_handle(void *cls, struct MHD_Connection *mhd, const char *url,
-				  const char *method, const char *version, const char *data,
-				  size_t *data_size, void **request_context);
-void connection_end_request(void *cls, struct MHD_Connection *mhd, void **request_context,
-			    enum MHD_RequestTerminationCode code);
+/* The time in which a whole request must arrive; it runs from the start, and from each answer on. */
+void connection_start_deadline(const struct connection *connection);
+void connection_stop_deadline(const struct connection *connection);
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include "api/connection.h"
+#include "api/stream.h"
 #include "core/log.h"
 
 #define BACKLOG             512
@@ -114,10 +115,9 @@ static int accept_one(struct server *server)
 		refuse_connection(fd);
 		return 0;
 	}
-	server->hall.connections++;
 	/* closes fd itself where it fails */
 	if (MHD_add_connection(server->mhd, fd, (struct sockaddr *)&address, size) != MHD_YES)
-		server->hall.connections--;
+		log_warning("a connection could not be taken");
 	return 0;
 }
 
@@ -232,12 +232,12 @@ static int mhd_open(struct server *server)
 	server->mhd = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
 			MHD_USE_ERROR_LOG,
-		0, NULL, NULL, connection_handle, &server->hall, MHD_OPTION_EXTERNAL_LOGGER,
-		log_mhd, NULL, MHD_OPTION_CONNECTION_LIMIT, SERVER_MAX_CONNECTIONS,
+		0, NULL, NULL, stream_handle, &server->hall, MHD_OPTION_EXTERNAL_LOGGER, log_mhd,
+		NULL, MHD_OPTION_CONNECTION_LIMIT, SERVER_MAX_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		REQUEST_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-		MHD_OPTION_URI_LOG_CALLBACK, connection_begin_request, &server->hall,
-		MHD_OPTION_NOTIFY_COMPLETED, connection_end_request, &server->hall,
+		MHD_OPTION_URI_LOG_CALLBACK, stream_begin, &server->hall,
+		MHD_OPTION_NOTIFY_COMPLETED, stream_end, &server->hall,
 		MHD_OPTION_NOTIFY_CONNECTION, connection_notify, &server->hall, MHD_OPTION_END);
 	if (!server->mhd)
 		return -EIO;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* /v1/sessions: listing and clearing live sessions. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,9 +194,12 @@ static json_t *address_json(uint8_t family, addr_t address)
 	return json_string(text);
 }
 
+/* To the millisecond. */
 static json_t *seconds_json(double seconds)
 {
-	return json_real(round(seconds * 1000) / 1000);
+	int64_t milliseconds = (int64_t)(seconds * 1000 + (seconds < 0 ? -0.5 : 0.5));
+
+	return json_real((double)milliseconds / 1000);
 }
 
 static json_t *counter_json(const struct secg_counter *counter)

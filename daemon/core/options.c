@@ -7,11 +7,7 @@
 #include <string.h>
 
 #include "core/cleanup.h"
-
-#define SESSIONS_MIN 16u
-#define SESSIONS_MAX (16u << 20)
-#define MEMORY_MIN   ((uint64_t)1 << 20)
-#define MEMORY_MAX   ((uint64_t)4 << 30)
+#include "core/option_values.h"
 
 const char options_help[] =
 	"usage: secgd [options]\n"
@@ -33,171 +29,32 @@ const char options_help[] =
 	"Each option is also an environment variable (SECGD_MAX_SESSIONS) and a line of the file\n"
 	"(max-sessions = 1000000). A flag beats the environment, which beats the file.\n";
 
-/* ── values ─────────────────────────────────────────────────────────────────────────────────────── */
-
-static int parse_number(uint64_t *ret_number, const char **text)
-{
-	uint64_t number = 0;
-
-	if (!isdigit((unsigned char)**text))
-		return -EINVAL;
-	for (; isdigit((unsigned char)**text); (*text)++)
-		if (__builtin_mul_overflow(number, 10, &number) ||
-		    __builtin_add_overflow(number, (uint64_t)(**text - '0'), &number))
-			return -EINVAL;
-	*ret_number = number;
-	return 0;
-}
-
-int options_parse_size(uint64_t *ret_bytes, const char *text)
-{
-	static const char units[] = "KMG";
-	const char *unit;
-	uint64_t number;
-
-	if (parse_number(&number, &text) < 0)
-		return -EINVAL;
-	unit = *text ? strchr(units, toupper((unsigned char)*text)) : NULL;
-	if (unit) {
-		if (__builtin_mul_overflow(number, (uint64_t)1 << (10 * (unit - units + 1)),
-					   &number))
-			return -EINVAL;
-		text++;
-	}
-	if (*text)
-		return -EINVAL;
-	*ret_bytes = number;
-	return 0;
-}
-
-int options_parse_words(uint32_t *ret_mask, const char *list, const char *const *words,
-			size_t count, char message[OPTIONS_MESSAGE_SIZE])
-{
-	uint32_t mask = 0;
-
-	while (*list) {
-		size_t size = strcspn(list, ",");
-		size_t i = 0;
-
-		while (i < count && (strlen(words[i]) != size || strncmp(words[i], list, size)))
-			i++;
-		if (i == count) {
-			snprintf(message, OPTIONS_MESSAGE_SIZE, "%.*s is none of them",
-				 (int)(size > 64 ? 64 : size), list);
-			return -EINVAL;
-		}
-		mask |= 1u << i;
-		list += size;
-		list += *list == ',';
-	}
-	*ret_mask = mask;
-	return 0;
-}
-
-/* Each takes the text and says in `problem` what it would have taken. */
-typedef int parse_fn(void *field, const char *text, const char **ret_problem);
-
-static int parse_path(void *field, const char *text, const char **ret_problem)
-{
-	char **path = field;
-	char *copy;
-
-	*ret_problem = "must be an absolute path";
-	if (*text != '/')
-		return -EINVAL;
-	copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	free(*path);
-	*path = copy;
-	return 0;
-}
-
-static int parse_text(void *field, const char *text, const char **ret_problem)
-{
-	char **value = field;
-	char *copy = strdup(text);
-
-	*ret_problem = "";
-	if (!copy)
-		return -ENOMEM;
-	free(*value);
-	*value = copy;
-	return 0;
-}
-
-static int parse_bool(void *field, const char *text, const char **ret_problem)
-{
-	bool *value = field;
-
-	*ret_problem = "must be true or false";
-	if (!strcmp(text, "true") || !strcmp(text, "yes") || !strcmp(text, "1"))
-		*value = true;
-	else if (!strcmp(text, "false") || !strcmp(text, "no") || !strcmp(text, "0"))
-		*value = false;
-	else
-		return -EINVAL;
-	return 0;
-}
-
-static int parse_sessions(void *field, const char *text, const char **ret_problem)
-{
-	uint64_t number;
-
-	*ret_problem = "must be a number from 16 to 16777216";
-	if (parse_number(&number, &text) < 0 || *text)
-		return -EINVAL;
-	if (number < SESSIONS_MIN || number > SESSIONS_MAX)
-		return -ERANGE;
-	*(uint32_t *)field = (uint32_t)number;
-	return 0;
-}
-
-static int parse_memory(void *field, const char *text, const char **ret_problem)
-{
-	uint64_t bytes;
-
-	*ret_problem = "must be a size from 1M to 4G";
-	if (options_parse_size(&bytes, text) < 0)
-		return -EINVAL;
-	if (bytes < MEMORY_MIN || bytes > MEMORY_MAX)
-		return -ERANGE;
-	*(uint64_t *)field = bytes;
-	return 0;
-}
-
-static int parse_level(void *field, const char *text, const char **ret_problem)
-{
-	*ret_problem = "must be error, warning, info or debug";
-	return log_level_parse(field, text);
-}
-
 /* ── settings ───────────────────────────────────────────────────────────────────────────────────── */
 
 struct setting {
 	const char *name;
-	parse_fn *parse;
+	option_fn *parse;
 	size_t offset;
 	bool is_switch; /* as a flag it needs no value */
 	bool is_flag;   /* only a flag: it asks for something else than running */
 };
 
 static const struct setting settings[] = {
-	{"socket", parse_path, offsetof(struct options, socket), false, false},
-	{"state-dir", parse_path, offsetof(struct options, state_directory), false, false},
-	{"run-dir", parse_path, offsetof(struct options, run_directory), false, false},
-	{"bpffs", parse_path, offsetof(struct options, bpffs), false, false},
-	{"ephemeral", parse_bool, offsetof(struct options, is_ephemeral), true, false},
-	{"max-sessions", parse_sessions, offsetof(struct options, max_sessions), false, false},
-	{"table-memory", parse_memory, offsetof(struct options, table_memory_bytes), false, false},
-	{"log-level", parse_level, offsetof(struct options, log_level), false, false},
-	{"without", parse_text, offsetof(struct options, without), false, false},
-	{"detach-all", parse_bool, offsetof(struct options, detaches_all), true, true},
-	{"version", parse_bool, offsetof(struct options, shows_version), true, true},
-	{"help", parse_bool, offsetof(struct options, shows_help), true, true},
+	{"socket", option_path, offsetof(struct options, socket), false, false},
+	{"state-dir", option_path, offsetof(struct options, state_directory), false, false},
+	{"run-dir", option_path, offsetof(struct options, run_directory), false, false},
+	{"bpffs", option_path, offsetof(struct options, bpffs), false, false},
+	{"ephemeral", option_bool, offsetof(struct options, is_ephemeral), true, false},
+	{"max-sessions", option_sessions, offsetof(struct options, max_sessions), false, false},
+	{"table-memory", option_memory, offsetof(struct options, table_memory_bytes), false, false},
+	{"log-level", option_level, offsetof(struct options, log_level), false, false},
+	{"without", option_text, offsetof(struct options, without), false, false},
+	{"detach-all", option_bool, offsetof(struct options, detaches_all), true, true},
+	{"version", option_bool, offsetof(struct options, shows_version), true, true},
+	{"help", option_bool, offsetof(struct options, shows_help), true, true},
 };
 /* Not in the table: it says which file the others are read from. */
-static const struct setting config_setting = {"config", parse_path,
+static const struct setting config_setting = {"config", option_path,
 					      offsetof(struct options, config), false, true};
 
 static const struct setting *find_setting(const char *name, size_t size)

@@ -552,19 +552,61 @@ static void a_connection_serves_several_requests(void **state)
 static void connections_beyond_the_limit_are_told_busy(void **state)
 {
 	static struct answer answer;
-	int fds[SERVER_MAX_CONNECTIONS];
-	int fd;
+	int fds[SERVER_MAX_CONNECTIONS + 44];
+	size_t busy = 0;
 
 	(void)state;
+	kill(child, SIGSTOP); /* so that they come all at once */
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		fds[i] = dial();
-	fd = dial();
-	hear(fd, &answer);
-	assert_int_equal(answer.status, 503);
-	assert_non_null(strstr(answer.text, "\"busy\""));
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+	kill(child, SIGCONT);
+	for (size_t i = SERVER_MAX_CONNECTIONS; i < ARRAY_SIZE(fds); i++) {
+		hear(fds[i], &answer);
+		busy += answer.status == 503 && strstr(answer.text, "\"busy\"");
+	}
+	assert_int_equal(busy, 44);
+	for (size_t i = 0; i < SERVER_MAX_CONNECTIONS; i++)
 		close(fds[i]);
 	expect("GET /healthz", "", NULL, 200, "ok");
+}
+
+static void become_a_stranger(void)
+{
+	if (setgid(65534) || setuid(65534))
+		_exit(1);
+}
+
+/* Whoever may only look cannot take the connections of those who must act. */
+static void strangers_leave_room_for_writers(void **state)
+{
+	int told[2], held[2];
+	int status;
+	pid_t pid;
+	char byte;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("skipped: only root can become another user\n");
+		skip();
+	}
+	assert_int_equal(pipe(told) | pipe(held), 0);
+	pid = fork();
+	if (!pid) {
+		become_a_stranger();
+		close(held[1]);
+		for (int i = 0; i < SERVER_MAX_CONNECTIONS - SERVER_KEPT_FOR_WRITERS; i++)
+			dial();
+		expect("GET /healthz", "", NULL, 503, "\"busy\"");
+		_exit(write(told[1], "", 1) != 1 || read(held[0], &byte, 1) != 0);
+	}
+	close(told[1]);
+	close(held[0]);
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	expect("GET /healthz", "", NULL, 200, "ok");
+	close(told[0]);
+	close(held[1]);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
 }
 
 /* Rights come from the kernel, so another user must do the asking. */
@@ -580,8 +622,7 @@ static void strangers_may_only_ask_for_health(void **state)
 	}
 	pid = fork();
 	if (!pid) {
-		if (setgid(65534) || setuid(65534))
-			_exit(1);
+		become_a_stranger();
 		expect("GET /healthz", "", NULL, 200, "ok");
 		expect("GET /v1/status", "", NULL, 403, "secg-read");
 		expect("GET /v1/nothing", "", NULL, 403, "\"forbidden\"");
@@ -607,6 +648,7 @@ int main(void)
 		cmocka_unit_test(a_chunked_body_is_counted),
 		cmocka_unit_test(a_connection_serves_several_requests),
 		cmocka_unit_test(connections_beyond_the_limit_are_told_busy),
+		cmocka_unit_test(strangers_leave_room_for_writers),
 		cmocka_unit_test(strangers_may_only_ask_for_health),
 	};
 
