@@ -40,8 +40,8 @@ static int limit_error(struct job *job, int r, enum secg_family family)
 	switch (r) {
 	case -EFBIG:
 		return errors_add(job->errs, ERROR_LIMIT, job->field,
-				  "the rules for %s cut the addresses of one direction into more "
-				  "than the %d intervals that one search can tell apart",
+				  "the rules for %s cut the source or the destination addresses "
+				  "into more than the %d intervals that one search can tell apart",
 				  family_names[family], TREE_MAX_INTERVALS);
 	case -E2BIG:
 		return errors_add(job->errs, ERROR_LIMIT, job->field,

@@ -25,11 +25,8 @@ struct builder {
 	size_t capacity;
 };
 
-/* Pushes a step of the tree whose steps begin at `base`, unless it changes nothing. */
-static int push(struct builder *b, size_t base, uint32_t key, uint32_t value)
+static int push(struct builder *b, uint32_t key, uint32_t value)
 {
-	if (b->count > base && b->steps[b->count - 1].value == value)
-		return 0;
 	if (b->count == b->capacity) {
 		size_t capacity = b->capacity ? b->capacity * 2 : 64;
 		struct step *steps = realloc(b->steps, capacity * sizeof(*steps));
@@ -143,8 +140,8 @@ static int build_word(struct builder *b, const struct tree_interval *intervals, 
  * Steps for one value k of a word, from the intervals that start inside it. One interval that starts
  * at its very beginning covers it; anything else needs the next word. `before` holds up to the first.
  */
-static int push_word(struct builder *b, size_t base, const struct tree_interval *intervals,
-		     size_t count, uint32_t before, unsigned int shift)
+static int push_word(struct builder *b, const struct tree_interval *intervals, size_t count,
+		     uint32_t before, unsigned int shift)
 {
 	uint32_t key = word_at(intervals[0].start, shift);
 	uint32_t value = intervals[count - 1].value;
@@ -152,14 +149,14 @@ static int push_word(struct builder *b, size_t base, const struct tree_interval 
 	int r;
 
 	if (count == 1 && !below(intervals[0].start, shift))
-		return push(b, base, key, value);
+		return push(b, key, value);
 	r = build_word(b, intervals, count, before, shift - 32, &reference);
 	if (r < 0)
 		return r;
-	r = push(b, base, key, reference | SECG_TREE_DESCEND);
+	r = push(b, key, reference | SECG_TREE_DESCEND);
 	if (r < 0 || key == UINT32_MAX)
 		return r;
-	return push(b, base, key + 1, value);
+	return push(b, key + 1, value);
 }
 
 /*
@@ -172,7 +169,7 @@ static int build_word(struct builder *b, const struct tree_interval *intervals, 
 	size_t base = b->count;
 	int r;
 
-	r = push(b, base, 0, before);
+	r = push(b, 0, before);
 	if (r < 0)
 		return r;
 	for (size_t i = 0, end; i < count; i = end) {
@@ -183,7 +180,7 @@ static int build_word(struct builder *b, const struct tree_interval *intervals, 
 		/* What is about to be pushed at the same key replaces what held from it on. */
 		if (b->count > base && b->steps[b->count - 1].key == key)
 			b->count--;
-		r = push_word(b, base, intervals + i, end - i, before, shift);
+		r = push_word(b, intervals + i, end - i, before, shift);
 		if (r < 0)
 			return r;
 		before = intervals[end - 1].value;

@@ -22,9 +22,9 @@ struct tree_interval {
 };
 
 /*
- * Ascending starts, the first 0; `words` is 1 or 4, the size of a key in 32-bit words. *ret_reference
- * is the tree of the most significant word. -EFBIG: more than TREE_MAX_INTERVALS in one tree. -E2BIG,
- * -ENOMEM.
+ * Ascending starts, the first 0; neighbours should differ in value, or space is wasted. `words` is 1
+ * or 4, the size of a key in 32-bit words. *ret_reference is the tree of the most significant word.
+ * -EFBIG: more than TREE_MAX_INTERVALS in one tree. -E2BIG, -ENOMEM.
  */
 int tree_build(struct lines *lines, const struct tree_interval *intervals, size_t count,
 	       unsigned int words, uint32_t *ret_reference);

@@ -549,12 +549,15 @@ static void the_longest_search_ends_at_the_last_entry(void **unused)
 
 	(void)unused;
 	for (uint32_t i = 0; i < SECG_MAX_ACLS; i++) {
-		acls[i] = make_acl("a", RULES);
-		for (uint32_t j = 0; j < RULES - 1; j++)
+		bool is_last = i == SECG_MAX_ACLS - 1;
+		/* No ACL ends where a line does: each line is looked at once more behind a PASS. */
+		uint32_t last = RULES - 1 - (i == 0) + is_last;
+
+		acls[i] = make_acl("a", last + 1);
+		for (uint32_t j = 0; j < last; j++)
 			set_dst4(&acls[i]->rules[j], 1, 1);
-		set_dst4(&acls[i]->rules[RULES - 1], 7, 7);
-		acls[i]->rules[RULES - 1].action =
-			i < SECG_MAX_ACLS - 1 ? SECG_ACTION_PASS : SECG_ACTION_ALLOW;
+		set_dst4(&acls[i]->rules[last], 7, 7);
+		acls[i]->rules[last].action = is_last ? SECG_ACTION_ALLOW : SECG_ACTION_PASS;
 	}
 	compiled = compile(acls, SECG_MAX_ACLS);
 	assert_int_equal(section_of(compiled, SECG_FAMILY_IPV4).entries, SECG_MAX_ENTRIES);
@@ -671,7 +674,7 @@ static double compile_prefixes(uint32_t rules)
 			state = state * 6364136223846793005u + 1442695040888963407u;
 			n[j] = (uint32_t)(state >> 32);
 		}
-		host = UINT32_MAX >> (8 + n[2] % 25);
+		host = (uint32_t)((uint64_t)UINT32_MAX >> (8 + n[2] % 25));
 		set_src4(&acl->rules[i], n[0] & ~host, n[0] | host);
 		set_dst4(&acl->rules[i], n[1] & ~host, n[1] | host);
 		set_dst6(&acl->rules[i], (addr_t)(n[1] & ~host) << 80,
