@@ -12,15 +12,33 @@
 
 #define USUAL_PLACE "/sys/fs/bpf"
 
+/* Number of the first mount that a process sees; no two namespaces share one. 0: not known. */
+static int first_mount(const char *mountinfo)
+{
+	FILE *file = fopen(mountinfo, "re");
+	int id = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d ", &id) != 1)
+		id = 0;
+	fclose(file);
+	return id;
+}
+
 bool bpffs_is_private(void)
 {
 	char own[64], first[64];
 	ssize_t own_size = readlink("/proc/self/ns/mnt", own, sizeof(own));
 	ssize_t first_size = readlink("/proc/1/ns/mnt", first, sizeof(first));
+	int own_mount, init_mount;
 
-	if (own_size < 0 || first_size < 0)
-		return false;
-	return own_size != first_size || memcmp(own, first, (size_t)own_size);
+	if (own_size > 0 && first_size > 0)
+		return own_size != first_size || memcmp(own, first, (size_t)own_size);
+	/* Process 1 has a capability that we lack, as in some containers and machines. */
+	own_mount = first_mount("/proc/self/mountinfo");
+	init_mount = first_mount("/proc/1/mountinfo");
+	return own_mount && init_mount && own_mount != init_mount;
 }
 
 static bool is_bpffs(const char *path)
