@@ -83,7 +83,7 @@ void view_fill(struct session_view *ret_view, const struct dp_session *session,
 		view.dport = ntohs(key->port[!opener]);
 	}
 	if (view.has_icmp_id)
-		view.icmp_id = ntohs(key->port[0]);
+		view.icmp_id = ntohs(key->port[opener]);
 	view.expires_s = timeout / context->ticks_per_second - view.idle_s;
 	if (view.expires_s < 0)
 		view.expires_s = 0;
