@@ -141,6 +141,9 @@ class Daemon:
             self.process = subprocess.Popen(
                 self.command(*self.args, *extra), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 preexec_fn=die_with_parent)
+        return self.wait_up()
+
+    def wait_up(self):
         end = time.monotonic() + 30
         while True:
             with contextlib.suppress(OSError):
@@ -271,7 +274,8 @@ class Lab:
             shutil.rmtree(daemon.bpffs)
 
     def _unmount(self):
-        if self.has_mounted and is_bpffs_mounted() and not os.listdir(BPFFS):
+        # Unmounting ends what is pinned: only if nothing is there but the kernel's own two files.
+        if self.has_mounted and is_bpffs_mounted() and set(os.listdir(BPFFS)) <= {"maps.debug", "progs.debug"}:
             run("umount", BPFFS)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The REST socket as a client sees it: HTTP over a unix socket, JSON in, JSON out."""
 
+import contextlib
 import http.client
 import json
 import socket
@@ -51,7 +52,9 @@ class Rest:
             headers.setdefault("Content-Type", "application/json")
         connection = UnixConnection(self.path, self.timeout)
         try:
-            connection.request(method, path, body=body, headers=headers)
+            # A refusal may come, and the connection go, before the body is read: the answer is there.
+            with contextlib.suppress(BrokenPipeError):
+                connection.request(method, path, body=body, headers=headers)
             response = connection.getresponse()
             return Answer(response.status, dict(response.getheaders()), response.read())
         finally:

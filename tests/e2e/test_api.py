@@ -58,7 +58,7 @@ def test_config_is_normalised(host):
     rules = config["acls"]["web"]["rules"]
     assert [rule["action"] for rule in rules] == ["allow", "allow", "allow-stateless", "drop"]
     assert rules[0]["src"] == ["@all"] and rules[0]["labels"] == {"a": "b"}
-    assert rules[2]["dst_ports"] == ["443", "8000-8100"] or rules[2]["dst_ports"] == ["8000-8100", "443"]
+    assert rules[2]["dst_ports"] == ["8000-8100", 443]
     # What was read can be written.
     assert host.apply(config)["changed"] is False
 
@@ -133,7 +133,7 @@ def test_sessions_can_be_found_and_cleared(host, path):
             break
     assert len(seen) == 3
     [session] = host.sessions("proto=icmp")
-    assert 0 < session["expires_s"] <= 30 and 0 <= session["idle_s"] <= session["age_s"] + 1
+    assert 28 < session["expires_s"] < 30.1 and 0 <= session["idle_s"] <= session["age_s"] < 2
     assert host.api.delete("/v1/sessions?proto=icmp") == {"deleted": 1}
     assert host.api.delete("/v1/sessions?all=1") == {"deleted": 2}
     assert host.sessions() == []

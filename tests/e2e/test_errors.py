@@ -80,7 +80,7 @@ DOCUMENTS = {
     "prefix too long": (rule(src=["10.0.0.0/33"]), 400, "bad_value", f"{R}.src[0]", ""),
     "not an address": (rule(src=["10.0.0"]), 400, "bad_value", f"{R}.src[0]", ""),
     "a name for an address": (rule(src=["example.org"]), 400, "bad_value", f"{R}.src[0]", ""),
-    "unknown group": (rule(src=["@nobody"]), 400, "bad_value", f"{R}.src[0]", "nobody"),
+    "unknown group": (rule(src=["@nobody"]), 400, "not_found", f"{R}.src[0]", "nobody"),
     "empty match list": (rule(src=[]), 400, "bad_value", f"{R}.src", ""),
     "range reversed": (rule(protocol="tcp", dst_ports=["90-80"]), 400, "bad_value", f"{R}.dst_ports[0]", ""),
     "port too large": (rule(protocol="tcp", dst_ports=[65536]), 400, "bad_value", f"{R}.dst_ports[0]", ""),
@@ -92,13 +92,13 @@ DOCUMENTS = {
     "ICMP type on TCP": (rule(protocol="tcp", icmp_type=8), 400, "bad_value", f"{R}.icmp_type", ""),
     "ICMP type too large": (rule(protocol="icmp", icmp_type=[256]), 400, "bad_value", f"{R}.icmp_type[0]", ""),
     "ICMPv6 in IPv4": (rule(family="ipv4", protocol="icmpv6"), 400, "bad_value", f"{R}.protocol", ""),
-    "ICMPv6 between IPv4": (rule(src=["10.0.0.0/8"], protocol="icmpv6"), 400, "bad_value", R, ""),
+    "ICMPv6 between IPv4": (rule(src=["10.0.0.0/8"], protocol="icmpv6"), 400, "bad_value", f"{R}.protocol", ""),
     "ICMP in IPv6": (rule(family="ipv6", protocol="icmp"), 400, "bad_value", f"{R}.protocol", ""),
-    "families mixed": (rule(src=["10.0.0.0/8"], dst=["2001:db8::/32"]), 400, "bad_value", R, ""),
+    "families mixed": (rule(src=["10.0.0.0/8"], dst=["2001:db8::/32"]), 400, "bad_value", f"{R}.dst", ""),
     "unknown family": (rule(family="ipx"), 400, "bad_value", f"{R}.family", ""),
     "unknown protocol": (rule(protocol="tpc"), 400, "bad_value", f"{R}.protocol", ""),
     "protocol 256": (rule(protocol=256), 400, "bad_value", f"{R}.protocol", ""),
-    "unknown service": (rule(service="nothing"), 400, "bad_value", f"{R}.service", "nothing"),
+    "unknown service": (rule(service="nothing"), 400, "not_found", f"{R}.service", "nothing"),
     "service and protocol": (rule(service="web", protocol="tcp") | {"services": POLICY["services"]},
                              400, "bad_value", f"{R}.protocol", "service"),
 
@@ -112,7 +112,7 @@ DOCUMENTS = {
     # ports
     "no interface": ({"ports": {"p": {"from": []}}}, 400, "bad_value", "ports.p.interface", ""),
     "long interface": (port(interface="a" * 16), 400, "bad_value", "ports.p.interface", ""),
-    "unknown acl": (port(**{"from": ["nope"]}), 400, "bad_value", "ports.p.from[0]", "nope"),
+    "unknown acl": (port(**{"from": ["nope"]}), 400, "not_found", "ports.p.from[0]", "nope"),
     "unknown hook": (port(hook="nft"), 400, "bad_value", "ports.p.hook", ""),
     "unknown side": (port(side="left"), 400, "bad_value", "ports.p.side", ""),
     "unknown infrastructure": (port(infrastructure=["ntp"]), 400, "bad_value", "ports.p.infrastructure[0]", ""),
@@ -122,7 +122,7 @@ DOCUMENTS = {
 
     # groups
     "bad member": (group(prefixes=["192.0.2.1/24"]), 400, "bad_value", "groups.g.prefixes[0]", "192.0.2.0/24"),
-    "unknown nested group": (group(groups=["nobody"]), 400, "bad_value", "groups.g.groups[0]", "nobody"),
+    "unknown nested group": (group(groups=["nobody"]), 400, "not_found", "groups.g.groups[0]", "nobody"),
 
     # parts that are not built yet are refused, not ignored
     "security groups": ({"security_groups": {"db": {"rules": []}}}, 400, "unsupported", "security_groups", ""),
@@ -218,7 +218,8 @@ def test_document(host, document, status, code, field, says):
         for method, path in (("PUT", "/v1/config"), ("PUT", "/v1/config?dry_run=1"), ("PATCH", "/v1/config")):
             answer = host.api.request(method, path, document)
             assert_refused(answer, status, code, field, says)
-            assert len(answer.errors) == 1, "one mistake, one error"
+            if method == "PUT":  # a patch that loses objects may break those that use them
+                assert len(answer.errors) == 1, "one mistake, one error"
 
 
 @pytest.mark.parametrize("document, code", TEXTS.values(), ids=TEXTS.keys())
@@ -247,7 +248,7 @@ def test_group_cycle(host):
         assert answer.status == 400
         assert {error["code"] for error in answer.errors} == {"bad_value"}
         assert all(error["field"] in {f"groups.{name}.groups[0]" for name in "abc"} for error in answer.errors)
-        assert "cycle" in answer.errors[0]["message"]
+        assert "contain each other" in answer.errors[0]["message"]
 
 
 def test_interface_claimed_twice(host):

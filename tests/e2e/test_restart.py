@@ -182,13 +182,13 @@ def test_private_mount_namespace_is_refused(fresh_lab, path):
     daemon = fresh_lab.daemon(path.host, start=False)
     private = ["unshare", "--mount", "--propagation", "private"]
     command = " ".join(daemon.command())
-    refused = run(*private, "sh", "-c", f"umount -l {BPFFS}; exec {command}", check=False, timeout=20)
+    refused = run(*private, "sh", "-c", f"while umount -l {BPFFS} 2>&-; do :; done; exec {command}", check=False, timeout=20)
     assert refused.returncode != 0
     assert "--ephemeral" in refused.stderr
     # With the host's own bpffs in sight there is nothing to fear.
     daemon.process = subprocess.Popen([*private, *daemon.command()], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    eventually(lambda: os.path.exists(daemon.socket), 20)
+    daemon.wait_up()
     daemon.apply(policy())
     daemon.kill()
     assert is_open(path, PORT) and not is_open(path, PORT + 1)
@@ -220,4 +220,4 @@ def test_other_session_size_is_told_and_kept(fresh_lab, path):
     daemon.start()
     assert daemon.api.get("/v1/status")["sessions"]["max"] == size
     assert len(daemon.sessions()) == 1
-    assert "max-sessions" in daemon.log()
+    assert "keeps its size" in daemon.log()

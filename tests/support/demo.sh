@@ -38,7 +38,7 @@ cleanup() {
 		ip netns del "$ns" 2>/dev/null || true
 	done
 	# Unmounting a bpffs ends what is pinned in it: only if it is ours and nobody else uses it.
-	if [ -n "$has_mounted" ] && [ -z "$(ls -A /sys/fs/bpf)" ]; then
+	if [ -n "$has_mounted" ] && [ -z "$(ls -A /sys/fs/bpf | grep -v '\.debug$')" ]; then
 		umount /sys/fs/bpf
 	fi
 	[ -z "$work" ] || rm -rf "$work"
@@ -53,7 +53,10 @@ title() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] && [ -z "${NO_COLOR:-}" ] || title() { printf '\n%s\n' "$*"; }
 show() {
 	echo "  \$ sgctl $*"
-	"$build/sgctl" --socket "$work/secgd.sock" "$@" | sed 's/^/    /'
+	if ! "$build/sgctl" --socket "$work/secgd.sock" "$@" >"$work/out" 2>&1; then
+		failures=$((failures + 1))
+	fi
+	sed 's/^/    /' "$work/out"
 }
 # expect pass|stop 'what it is' command...
 expect() {
