@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Policy documents as JSON: reading bytes under limits, merging, comparing. Pure; no I/O.
+ * Policy documents as JSON: reading bytes under limits, merging, comparing. Pure; no I/O. A result shares
+ * the parts that did not change with what it was made from: documents are never changed in place.
  */
 #ifndef SECG_MODEL_DOCUMENT_H
 #define SECG_MODEL_DOCUMENT_H

@@ -97,10 +97,11 @@ int l4_parse_protocol(struct parser *parser, const struct path *path, const json
 static bool find_protocol(const struct l4_draft *draft, bool (*holds)(uint8_t), char text[16])
 {
 	for (unsigned int i = 0; i <= 255; i++) {
-		const char *name = protocol_name((uint8_t)i);
+		const char *name;
 
 		if (!protocols_have(draft->protocols, (uint8_t)i) || holds((uint8_t)i))
 			continue;
+		name = protocol_name((uint8_t)i);
 		if (name)
 			snprintf(text, 16, "%s", name);
 		else
