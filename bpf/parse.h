@@ -136,7 +136,8 @@ __inline __u8 parse_l4(struct packet *p, const struct frame *f, __u32 room)
 	if (p->proto == IPPROTO_UDP && !p->fragment && !f->is_gso) {
 		__u32 length = bpf_ntohs(*(const __be16 *)(header + 4));
 
-		if (length && (length < 8 || length > room))
+		/* Zero is a length in IPv6 only (RFC 2675 §4). */
+		if ((length || p->family == SECG_FAMILY_IPV4) && (length < 8 || length > room))
 			return SECG_REASON_MALFORMED;
 	}
 	if (p->proto == IPPROTO_TCP) {
