@@ -56,7 +56,8 @@ static __attribute__((noinline)) __u32 fragment_later(const struct guard *g, con
 		return SECG_REASON_NONE;
 	fragment_key(&key, g, p);
 	first = bpf_map_lookup_elem(&secg_fragments, &key);
-	if (!first || g->now - first->seen > FRAGMENT_LIFE_TICKS)
+	/* Signed: another CPU may have stored it a tick after this one read the clock. */
+	if (!first || (__s32)(g->now - first->seen) > FRAGMENT_LIFE_TICKS)
 		return SECG_REASON_FRAG_EARLY;
 	*ret_rule = first->rule;
 	return SECG_REASON_NONE;
