@@ -40,9 +40,17 @@ class Foreign:
         self.links = []
         _bpf.bpf_object__load(self.object)
 
+    def _program(self, name):
+        return ctypes.c_void_p(_bpf.bpf_object__find_program_by_name(self.object, name.encode()))
+
+    def number(self, program):
+        """The kernel's number of the program, as `bpftool prog` shows it."""
+        with open(f"/proc/self/fdinfo/{_bpf.bpf_program__fd(self._program(program))}", encoding="ascii") as lines:
+            return next(int(line.split()[1]) for line in lines if line.startswith("prog_id:"))
+
     def attach(self, ns, interface, program, kind, flags=0):
         """The link's descriptor; closed, hence detached, by detach()."""
-        prog = ctypes.c_void_p(_bpf.bpf_object__find_program_by_name(self.object, program.encode()))
+        prog = self._program(program)
         options = _LinkOptions(size=ctypes.sizeof(_LinkOptions), flags=flags)
         with ns.entered():
             link = _bpf.bpf_link_create(_bpf.bpf_program__fd(prog), socket.if_nametoindex(interface), kind,
