@@ -15,4 +15,10 @@
 struct compile_verdict reference_match(const struct acl *const *acls, size_t n,
 				       const struct compile_packet *packet);
 
+/* The same, with dimensions of SECG_DIM_* taken for fitting, so that it shows which ones decide; adds one
+ * to passes[slot] for each pass rule on the way. `passes` may be NULL. */
+struct compile_verdict reference_match_without(const struct acl *const *acls, size_t n,
+					       const struct compile_packet *packet,
+					       uint32_t dimensions, uint64_t *passes);
+
 #endif
