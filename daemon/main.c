@@ -229,9 +229,14 @@ static int detach_all(const struct options *options, char message[MESSAGE_SIZE])
 		return r;
 	message[0] = '\0';
 	r = dp_detach_all(options->bpffs, message);
-	if (r < 0 && !message[0])
-		snprintf(message, MESSAGE_SIZE, "%s", strerror(-r));
-	return r;
+	if (r < 0) {
+		if (!message[0])
+			snprintf(message, MESSAGE_SIZE, "%s", strerror(-r));
+		return r;
+	}
+	/* stays where it is a mount of its own, or something of another program is in it */
+	(void)rmdir(options->bpffs);
+	return 0;
 }
 
 static int start(const struct options *options, char message[MESSAGE_SIZE])

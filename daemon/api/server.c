@@ -207,14 +207,6 @@ static int listen_open(struct server *server, const char *path, char message[SER
 	return 0;
 }
 
-/* Names are decoded by request.c, which refuses what libmicrohttpd would let pass. */
-static size_t keep_escapes(void *cls, struct MHD_Connection *mhd, char *text)
-{
-	(void)cls;
-	(void)mhd;
-	return strlen(text);
-}
-
 static void log_mhd(void *cls, const char *format, va_list args)
 {
 	char line[512];
@@ -235,8 +227,7 @@ static int mhd_open(struct server *server)
 		0, NULL, NULL, stream_handle, &server->hall, MHD_OPTION_EXTERNAL_LOGGER, log_mhd,
 		NULL, MHD_OPTION_CONNECTION_LIMIT, SERVER_MAX_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		REQUEST_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-		MHD_OPTION_URI_LOG_CALLBACK, stream_begin, &server->hall,
+		REQUEST_MEMORY, MHD_OPTION_URI_LOG_CALLBACK, stream_begin, &server->hall,
 		MHD_OPTION_NOTIFY_COMPLETED, stream_end, &server->hall,
 		MHD_OPTION_NOTIFY_CONNECTION, connection_notify, &server->hall, MHD_OPTION_END);
 	if (!server->mhd)

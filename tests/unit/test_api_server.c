@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "api/route.h"
 #include "api/server.h"
 #include "core/cleanup.h"
 
@@ -440,6 +441,39 @@ static void every_error_is_json_and_names_its_field(void **state)
 		expect(rows[i].line, rows[i].headers, rows[i].body, rows[i].status, rows[i].text);
 }
 
+static void readers_may_only_read(void **state)
+{
+	static const struct {
+		const char *target;
+		enum method method;
+		enum right right;
+		unsigned int status; /* 0: admitted */
+	} rows[] = {
+		{"/v1/config", METHOD_GET, RIGHT_READ, 0},
+		{"/v1/config", METHOD_PUT, RIGHT_READ, 403},
+		{"/v1/config?dry_run=1", METHOD_PATCH, RIGHT_READ, 403},
+		{"/v1/acls/web", METHOD_DELETE, RIGHT_READ, 403},
+		{"/v1/sessions?all=1", METHOD_DELETE, RIGHT_READ, 403},
+		{"/v1/sessions?all=1", METHOD_DELETE, RIGHT_WRITE, 0},
+		{"/v1/acls/web", METHOD_DELETE, RIGHT_WRITE, 0},
+		{"/v1/acls/web", METHOD_OTHER, RIGHT_READ, 405},
+		{"/metrics", METHOD_GET, RIGHT_NONE, 403},
+		{"/healthz", METHOD_GET, RIGHT_NONE, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(request_fini) struct request request = {.method = rows[i].method};
+		_cleanup_(errors_fini) struct errors errors = {0};
+		_cleanup_(reply_fini) struct reply reply = {0};
+
+		assert_int_equal(request_parse_target(&request, rows[i].target, &errors), 0);
+		if (!route_admit(&request, rows[i].right, &reply) != !!rows[i].status ||
+		    reply.status != rows[i].status)
+			fail_msg("row %zu: %u", i, reply.status);
+	}
+}
+
 static void a_write_is_answered_with_its_generation(void **state)
 {
 	(void)state;
@@ -642,6 +676,7 @@ int main(void)
 		cmocka_unit_test(head_is_get_without_a_body),
 		cmocka_unit_test(metrics_escape_their_labels),
 		cmocka_unit_test(every_error_is_json_and_names_its_field),
+		cmocka_unit_test(readers_may_only_read),
 		cmocka_unit_test(a_write_is_answered_with_its_generation),
 		cmocka_unit_test(writers_that_wait_together_share_a_generation),
 		cmocka_unit_test(a_body_cut_off_changes_nothing),
