@@ -56,6 +56,17 @@ __inline void tcp_edge(struct session *found, const struct packet *p, __u32 side
 		found->a->edge[side & 1] = p->ack;
 }
 
+/* The state word with the packet's FIN; closing once both sides have sent theirs. */
+__inline __u32 tcp_fins(__u32 word, __u8 flags, __u32 side)
+{
+	if (flags & TCP_FIN)
+		word |= side == SECG_ORIG ? SECG_FLOW_FIN_ORIG : SECG_FLOW_FIN_REPLY;
+	if (flow_phase(word) == SECG_FLOW_ESTABLISHED && (word & SECG_FLOW_FIN_ORIG) &&
+	    (word & SECG_FLOW_FIN_REPLY))
+		word = (word & ~SECG_FLOW_PHASE_MASK) | SECG_FLOW_CLOSING;
+	return word;
+}
+
 __inline enum step tcp_half_open(struct session *found, const struct packet *p, __u32 side)
 {
 	__u8 flags = p->tcp_flags;
@@ -64,14 +75,16 @@ __inline enum step tcp_half_open(struct session *found, const struct packet *p, 
 		return tcp_rst_is_believed(found, p, side) ? STEP_END : STEP_RST_WINDOW;
 	if (side == SECG_ORIG) {
 		if (is_opening_syn(flags)) {
-			if (found->word & SECG_FLOW_PICKUP)
+			if (found->word & (SECG_FLOW_PICKUP | SECG_FLOW_FIN_ORIG | SECG_FLOW_FIN_REPLY))
 				return STEP_ANEW;
 			found->a->edge[SECG_REPLY] = p->seq + 1;
 			return STEP_STAY;
 		}
 		tcp_edge(found, p, side);
-		return (flags & TCP_ACK) && (found->word & SECG_FLOW_SYN_REPLY) ? STEP_PROMOTE
-										: STEP_STAY;
+		if ((flags & TCP_ACK) && (found->word & SECG_FLOW_SYN_REPLY))
+			return STEP_PROMOTE;
+		session_become(found, tcp_fins(found->word, flags, side));
+		return STEP_STAY;
 	}
 	if (flags & TCP_SYN) {
 		found->a->edge[SECG_ORIG] = p->seq + 1;
@@ -79,7 +92,10 @@ __inline enum step tcp_half_open(struct session *found, const struct packet *p, 
 		return STEP_STAY;
 	}
 	tcp_edge(found, p, side);
-	return (found->word & SECG_FLOW_PICKUP) ? STEP_PROMOTE : STEP_STAY;
+	if (found->word & SECG_FLOW_PICKUP)
+		return STEP_PROMOTE;
+	session_become(found, tcp_fins(found->word, flags, side));
+	return STEP_STAY;
 }
 
 __inline enum step tcp_answered(struct session *found, const struct packet *p, __u32 side)
@@ -99,10 +115,7 @@ __inline enum step tcp_answered(struct session *found, const struct packet *p, _
 		word = (word & ~SECG_FLOW_PHASE_MASK) | SECG_FLOW_CLOSING;
 	}
 	tcp_edge(found, p, side);
-	if (flags & TCP_FIN)
-		word |= side == SECG_ORIG ? SECG_FLOW_FIN_ORIG : SECG_FLOW_FIN_REPLY;
-	if ((word & SECG_FLOW_FIN_ORIG) && (word & SECG_FLOW_FIN_REPLY))
-		word = (word & ~SECG_FLOW_PHASE_MASK) | SECG_FLOW_CLOSING;
+	word = tcp_fins(word, flags, side);
 	/* Lost to another CPU or to the sweep: the next packet tells again. */
 	if (word != found->word)
 		session_become(found, word);

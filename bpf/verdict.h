@@ -60,8 +60,8 @@ __inline void session_packet(struct outcome *o, const struct guard *g, const str
 	if (step == STEP_PROMOTE) {
 		__u32 word = (found->word & ~SECG_FLOW_PHASE_MASK) | SECG_FLOW_ESTABLISHED;
 
-		if (p->proto == IPPROTO_TCP && (p->tcp_flags & TCP_FIN))
-			word |= side == SECG_ORIG ? SECG_FLOW_FIN_ORIG : SECG_FLOW_FIN_REPLY;
+		if (p->proto == IPPROTO_TCP)
+			word = tcp_fins(word, p->tcp_flags, side);
 		if (promote(key, found, hash, g->ports, word))
 			o->reason = SECG_REASON_SESSION_FULL;
 	} else if (step == STEP_END) {
@@ -100,7 +100,8 @@ static __attribute__((noinline)) __u32 session_open(const struct guard *g, const
 			/* The rules let it pass; there is nothing left to follow. */
 			if (p->tcp_flags & TCP_RST)
 				return SECG_REASON_NONE;
-			flow.s.state |= SECG_FLOW_PICKUP;
+			flow.s.state = tcp_fins(flow.s.state | SECG_FLOW_PICKUP, p->tcp_flags,
+						SECG_ORIG);
 			flow.a.edge[SECG_ORIG] = p->ack;
 		}
 		flow.a.edge[SECG_REPLY] = p->seq + !!(p->tcp_flags & TCP_SYN);
