@@ -5,8 +5,6 @@
 
 #include "dp_lab.h"
 
-#define PORT 7u
-
 /* A program of somebody else, that lets everything go on. */
 static int load_foreign(enum bpf_prog_type type, int verdict)
 {
@@ -20,63 +18,6 @@ static int load_foreign(enum bpf_prog_type type, int verdict)
 	return fd;
 }
 
-static int link_foreign(int program_fd, int ifindex, uint32_t type, uint32_t flags)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
-	int fd = bpf_link_create(program_fd, ifindex, type, &opts);
-
-	assert_true(fd >= 0);
-	return fd;
-}
-
-static uint32_t first_tcx(int ifindex, uint32_t type, uint32_t *ret_count)
-{
-	uint32_t ids[SYS_MPROG_MAX] = {0};
-
-	assert_int_equal(sys_tcx_query(ifindex, type, ids, ret_count), 0);
-	return *ret_count ? ids[0] : 0;
-}
-
-static void assert_bare(int ifindex)
-{
-	bool is_native;
-	uint32_t count, id;
-
-	first_tcx(ifindex, SYS_ATTACH_TCX_INGRESS, &count);
-	assert_int_equal(count, 0);
-	first_tcx(ifindex, SYS_ATTACH_TCX_EGRESS, &count);
-	assert_int_equal(count, 0);
-	assert_int_equal(sys_xdp_query(ifindex, &id, &is_native), 0);
-	assert_int_equal(id, 0);
-	assert_int_equal(sys_clsact_query(ifindex, false), 0);
-	assert_int_equal(sys_clsact_query(ifindex, true), 0);
-}
-
-static struct dp_attachment attach(struct dp *dp, const struct net_link *link, enum port_hook hook)
-{
-	struct dp_attachment attachment;
-	int r = dp_attach(dp, PORT, link, hook, &attachment);
-
-	if (r < 0)
-		fail_msg("dp_attach: %s: %s", strerror(-r), attachment.message);
-	return attachment;
-}
-
-static uint32_t pinned_link_id(const char *name)
-{
-	_cleanup_close_ int fd = -1;
-	struct bpf_link_info info = {0};
-	uint32_t size = sizeof(info);
-	char path[PATH_MAX];
-
-	assert_int_equal(pin_path(path, "%s/v%d/links/%s", LAB_PINS, SECG_LAYOUT, name), 0);
-	fd = bpf_obj_get(path);
-	if (fd < 0)
-		return 0;
-	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
-	return info.id;
-}
-
 static void test_tcx_first_in_line(void **state)
 {
 	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
@@ -88,23 +29,23 @@ static void test_tcx_first_in_line(void **state)
 	uint32_t count;
 
 	(void)state;
-	earlier = link_foreign(foreign, link.ifindex, SYS_ATTACH_TCX_INGRESS, 0);
-	attachment = attach(dp, &link, PORT_HOOK_AUTO);
-	later = link_foreign(foreign, link.ifindex, SYS_ATTACH_TCX_EGRESS, 0);
+	earlier = lab_link_foreign(foreign, link.ifindex, SYS_ATTACH_TCX_INGRESS, 0);
+	attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
+	later = lab_link_foreign(foreign, link.ifindex, SYS_ATTACH_TCX_EGRESS, 0);
 	assert_false(attachment.is_xdp);
 	assert_int_equal(attachment.mode, DP_MODE_TCX);
 	assert_int_equal(attachment.mode_to, DP_MODE_TCX);
 	assert_string_equal(attachment.message, "");
 	assert_false(attachment.is_degraded);
-	assert_int_equal(first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count),
+	assert_int_equal(lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count),
 			 dp->programs[DP_PROGRAM_TC_FROM].id);
 	assert_int_equal(count, 2);
-	assert_int_equal(first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count),
+	assert_int_equal(lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count),
 			 dp->programs[DP_PROGRAM_TC_TO].id);
 	assert_int_equal(count, 2);
 
-	before = link_foreign(other, link.ifindex, SYS_ATTACH_TCX_EGRESS, SYS_F_BEFORE);
-	attachment = attach(dp, &link, PORT_HOOK_AUTO);
+	before = lab_link_foreign(other, link.ifindex, SYS_ATTACH_TCX_EGRESS, SYS_F_BEFORE);
+	attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
 	assert_true(attachment.is_degraded);
 	assert_non_null(strstr(attachment.message, "direction to"));
 	assert_non_null(strstr(attachment.message, "(foreigner)"));
@@ -115,7 +56,7 @@ static void test_prog_tag(void **state)
 {
 	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
 	struct net_link link = lab_link("secg-a", "veth");
-	struct dp_attachment attachment = attach(dp, &link, PORT_HOOK_TC);
+	struct dp_attachment attachment = lab_attach(dp, &link, PORT_HOOK_TC);
 
 	(void)state;
 	assert_int_equal(strspn(attachment.prog_tag, "0123456789abcdef"), 16);
@@ -127,7 +68,7 @@ static void test_clsact(void **state)
 {
 	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 1u << DP_FEATURE_TCX);
 	struct net_link link = lab_link("secg-a", "veth");
-	struct dp_attachment attachment = attach(dp, &link, PORT_HOOK_AUTO);
+	struct dp_attachment attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
 	uint32_t count;
 
 	(void)state;
@@ -138,13 +79,13 @@ static void test_clsact(void **state)
 	assert_int_equal(sys_clsact_query(link.ifindex, false),
 			 dp->programs[DP_PROGRAM_TC_FROM].id);
 	assert_int_equal(sys_clsact_query(link.ifindex, true), dp->programs[DP_PROGRAM_TC_TO].id);
-	first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
 	assert_int_equal(count, 0);
 	/* Again: the same filter, not a second one. */
-	attach(dp, &link, PORT_HOOK_AUTO);
+	lab_attach(dp, &link, PORT_HOOK_AUTO);
 	lab_run("test $(tc filter show dev secg-a ingress | grep -c 'handle 0x73656367') = 1");
-	assert_int_equal(dp_detach(dp, PORT, link.ifindex), 0);
-	assert_bare(link.ifindex);
+	assert_int_equal(dp_detach(dp, LAB_PORT, link.ifindex), 0);
+	lab_assert_bare(link.ifindex);
 	lab_run("! tc qdisc show dev secg-a | grep -q clsact");
 }
 
@@ -170,13 +111,13 @@ static void test_clsact_beside_foreign(void **state)
 
 	(void)state;
 	add_foreign_filter(link.ifindex, 2);
-	attachment = attach(dp, &link, PORT_HOOK_AUTO);
+	attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
 	assert_string_equal(attachment.message, "");
 	add_foreign_filter(link.ifindex, 1);
-	attachment = attach(dp, &link, PORT_HOOK_AUTO);
+	attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
 	assert_true(attachment.is_degraded);
 	assert_non_null(strstr(attachment.message, "foreigner"));
-	assert_int_equal(dp_detach(dp, PORT, link.ifindex), 0);
+	assert_int_equal(dp_detach(dp, LAB_PORT, link.ifindex), 0);
 	/* What is not ours stays. */
 	lab_run("test $(tc filter show dev secg-a ingress | grep -c foreigner) = 2");
 }
@@ -185,7 +126,7 @@ static void test_xdp_native(void **state)
 {
 	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
 	struct net_link link = lab_link("secg-a", "veth");
-	struct dp_attachment attachment = attach(dp, &link, PORT_HOOK_XDP);
+	struct dp_attachment attachment = lab_attach(dp, &link, PORT_HOOK_XDP);
 	bool is_native = false;
 	uint32_t id = 0, count;
 
@@ -197,7 +138,7 @@ static void test_xdp_native(void **state)
 	assert_int_equal(sys_xdp_query(link.ifindex, &id, &is_native), 0);
 	assert_true(is_native);
 	assert_int_equal(id, dp->programs[DP_PROGRAM_XDP].id);
-	first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
 	assert_int_equal(count, 0);
 }
 
@@ -211,18 +152,18 @@ static void test_xdp_generic(void **state)
 	(void)state;
 	lab_run("ip link add secg-br type bridge");
 	link = lab_link("secg-br", "bridge");
-	attachment = attach(dp, &link, PORT_HOOK_XDP);
+	attachment = lab_attach(dp, &link, PORT_HOOK_XDP);
 	assert_int_equal(attachment.mode, DP_MODE_GENERIC);
 	assert_true(attachment.is_degraded);
 	assert_non_null(strstr(attachment.message, "generic"));
 	/* Again: kept, and still said. */
-	attachment = attach(dp, &link, PORT_HOOK_XDP);
+	attachment = lab_attach(dp, &link, PORT_HOOK_XDP);
 	assert_int_equal(attachment.mode, DP_MODE_GENERIC);
 	assert_true(attachment.is_degraded);
 	/* `auto` tries native XDP on what looks like a NIC, and takes TC without a word. */
-	dp_detach(dp, PORT, link.ifindex);
+	dp_detach(dp, LAB_PORT, link.ifindex);
 	link.kind[0] = '\0';
-	attachment = attach(dp, &link, PORT_HOOK_AUTO);
+	attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
 	assert_int_equal(attachment.mode, DP_MODE_TCX);
 	assert_string_equal(attachment.message, "");
 	lab_run("ip link del secg-br");
@@ -233,7 +174,7 @@ static void test_auto_native(void **state)
 {
 	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
 	struct net_link link = lab_link("secg-a", "");
-	struct dp_attachment attachment = attach(dp, &link, PORT_HOOK_AUTO);
+	struct dp_attachment attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
 
 	(void)state;
 	assert_int_equal(attachment.mode, DP_MODE_NATIVE);
@@ -250,15 +191,15 @@ static void test_foreign_xdp(void **state)
 	uint32_t count;
 
 	(void)state;
-	foreign_link = link_foreign(foreign, link.ifindex, SYS_ATTACH_XDP, XDP_FLAGS_DRV_MODE);
-	assert_int_equal(dp_attach(dp, PORT, &link, PORT_HOOK_XDP, &attachment), -EBUSY);
+	foreign_link = lab_link_foreign(foreign, link.ifindex, SYS_ATTACH_XDP, XDP_FLAGS_DRV_MODE);
+	assert_int_equal(dp_attach(dp, LAB_PORT, &link, PORT_HOOK_XDP, &attachment), -EBUSY);
 	assert_non_null(strstr(attachment.message, "(foreigner)"));
-	first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count);
 	assert_int_equal(count, 0);
 	assert_int_equal(ifindex_port(dp, link.ifindex), 0);
-	assert_int_equal(pinned_link_id("7_to"), 0);
+	assert_int_equal(lab_pinned_link_id("3_to"), 0);
 
-	attachment = attach(dp, &link, PORT_HOOK_AUTO);
+	attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
 	assert_int_equal(attachment.mode, DP_MODE_TCX);
 	assert_true(attachment.is_degraded);
 	assert_non_null(strstr(attachment.message, "hook tc is used"));
@@ -275,14 +216,14 @@ static void test_failed_change_keeps_hooks(void **state)
 	uint32_t count;
 
 	(void)state;
-	attach(dp, &link, PORT_HOOK_TC);
-	foreign_link = link_foreign(foreign, link.ifindex, SYS_ATTACH_XDP, XDP_FLAGS_DRV_MODE);
-	assert_int_equal(dp_attach(dp, PORT, &link, PORT_HOOK_XDP, &attachment), -EBUSY);
-	assert_int_equal(first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count),
+	lab_attach(dp, &link, PORT_HOOK_TC);
+	foreign_link = lab_link_foreign(foreign, link.ifindex, SYS_ATTACH_XDP, XDP_FLAGS_DRV_MODE);
+	assert_int_equal(dp_attach(dp, LAB_PORT, &link, PORT_HOOK_XDP, &attachment), -EBUSY);
+	assert_int_equal(lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count),
 			 dp->programs[DP_PROGRAM_TC_FROM].id);
-	assert_int_equal(first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count),
+	assert_int_equal(lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count),
 			 dp->programs[DP_PROGRAM_TC_TO].id);
-	assert_int_equal(ifindex_port(dp, link.ifindex), PORT);
+	assert_int_equal(ifindex_port(dp, link.ifindex), LAB_PORT);
 }
 
 static void test_change_of_hook(void **state)
@@ -293,19 +234,19 @@ static void test_change_of_hook(void **state)
 	bool is_native;
 
 	(void)state;
-	attach(dp, &link, PORT_HOOK_TC);
-	to = pinned_link_id("7_to");
+	lab_attach(dp, &link, PORT_HOOK_TC);
+	to = lab_pinned_link_id("3_to");
 	assert_true(to > 0);
-	assert_int_equal(attach(dp, &link, PORT_HOOK_XDP).mode, DP_MODE_NATIVE);
-	first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
+	assert_int_equal(lab_attach(dp, &link, PORT_HOOK_XDP).mode, DP_MODE_NATIVE);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
 	assert_int_equal(count, 0);
-	assert_int_equal(attach(dp, &link, PORT_HOOK_TC).mode, DP_MODE_TCX);
+	assert_int_equal(lab_attach(dp, &link, PORT_HOOK_TC).mode, DP_MODE_TCX);
 	assert_int_equal(sys_xdp_query(link.ifindex, &id, &is_native), 0);
 	assert_int_equal(id, 0);
-	first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
 	assert_int_equal(count, 1);
-	assert_int_equal(pinned_link_id("7_to"), to);
-	assert_int_equal(pinned_link_id("7_from_new"), 0);
+	assert_int_equal(lab_pinned_link_id("3_to"), to);
+	assert_int_equal(lab_pinned_link_id("3_from_new"), 0);
 }
 
 /* From a daemon that did without TCX to one that has it, and back. */
@@ -316,209 +257,22 @@ static void test_change_between_tc_kinds(void **state)
 	uint32_t count;
 
 	(void)state;
-	attach(dp, &link, PORT_HOOK_TC);
+	lab_attach(dp, &link, PORT_HOOK_TC);
 	dp_close(dp);
 	dp = lab_dp(LAB_PINS, 0);
-	assert_int_equal(attach(dp, &link, PORT_HOOK_TC).mode, DP_MODE_TCX);
+	assert_int_equal(lab_attach(dp, &link, PORT_HOOK_TC).mode, DP_MODE_TCX);
 	assert_int_equal(sys_clsact_query(link.ifindex, false), 0);
-	first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
 	assert_int_equal(count, 1);
 	dp_close(dp);
 	dp = lab_dp(LAB_PINS, 1u << DP_FEATURE_TCX);
-	assert_int_equal(attach(dp, &link, PORT_HOOK_TC).mode, DP_MODE_CLSACT);
+	assert_int_equal(lab_attach(dp, &link, PORT_HOOK_TC).mode, DP_MODE_CLSACT);
 	assert_true(sys_clsact_query(link.ifindex, true) > 0);
-	first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count);
 	assert_int_equal(count, 0);
-	dp_detach(dp, PORT, link.ifindex);
-	assert_bare(link.ifindex);
+	dp_detach(dp, LAB_PORT, link.ifindex);
+	lab_assert_bare(link.ifindex);
 	dp_close(dp);
-}
-
-static void test_adoption(void **state)
-{
-	struct net_link link = lab_link("secg-a", "veth");
-	struct dp *dp = lab_dp(LAB_PINS, 0);
-	uint32_t from, to, count, old;
-
-	(void)state;
-	attach(dp, &link, PORT_HOOK_AUTO);
-	from = pinned_link_id("7_from");
-	to = pinned_link_id("7_to");
-	old = dp->programs[DP_PROGRAM_TC_FROM].id;
-	dp_close(dp);
-	assert_int_equal(first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count), old);
-
-	dp = lab_dp(LAB_PINS, 0);
-	assert_int_equal(ifindex_port(dp, link.ifindex), PORT);
-	attach(dp, &link, PORT_HOOK_AUTO);
-	assert_int_equal(pinned_link_id("7_from"), from);
-	assert_int_equal(pinned_link_id("7_to"), to);
-	assert_int_equal(first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count),
-			 dp->programs[DP_PROGRAM_TC_FROM].id);
-	assert_int_not_equal(dp->programs[DP_PROGRAM_TC_FROM].id, old);
-	assert_int_equal(count, 1);
-	dp_close(dp);
-}
-
-/* A daemon that ended between the two directions, or while it changed a hook. */
-static void test_half_attached(void **state)
-{
-	struct net_link link = lab_link("secg-a", "veth");
-	struct dp *dp = lab_dp(LAB_PINS, 0);
-	char path[PATH_MAX], fresh[PATH_MAX];
-	uint32_t count;
-
-	(void)state;
-	attach(dp, &link, PORT_HOOK_AUTO);
-	assert_int_equal(pin_path(path, "%s/links/7_to", dp->folder), 0);
-	assert_int_equal(pin_path(fresh, "%s/links/7_from_new", dp->folder), 0);
-	link_remove(-1, path);
-	{
-		_cleanup_close_ int half = link_foreign(dp->programs[DP_PROGRAM_XDP].fd,
-							link.ifindex, SYS_ATTACH_XDP, 0);
-
-		assert_int_equal(bpf_obj_pin(half, fresh), 0);
-	}
-	dp_close(dp);
-	dp = lab_dp(LAB_PINS, 0);
-	attach(dp, &link, PORT_HOOK_AUTO);
-	assert_true(pinned_link_id("7_to") > 0);
-	assert_int_equal(pinned_link_id("7_from_new"), 0);
-	first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count);
-	assert_int_equal(count, 1);
-	dp_detach(dp, PORT, link.ifindex);
-	assert_bare(link.ifindex);
-	dp_close(dp);
-}
-
-static void test_severed_pin(void **state)
-{
-	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
-	struct net_link link = lab_link("secg-a", "veth");
-	uint32_t from, count;
-
-	attach(dp, &link, PORT_HOOK_AUTO);
-	from = pinned_link_id("7_from");
-	lab_run("ip link del secg-a");
-	assert_int_equal(pinned_link_id("7_from"), from);
-	lab_make_links(state);
-	link = lab_link("secg-a", "veth");
-	attach(dp, &link, PORT_HOOK_AUTO);
-	assert_int_not_equal(pinned_link_id("7_from"), from);
-	assert_int_equal(first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count),
-			 dp->programs[DP_PROGRAM_TC_FROM].id);
-	assert_int_equal(ifindex_port(dp, link.ifindex), PORT);
-}
-
-static void test_forget(void **state)
-{
-	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
-	struct net_link link = lab_link("secg-a", "veth");
-
-	(void)state;
-	attach(dp, &link, PORT_HOOK_AUTO);
-	lab_run("ip link del secg-a");
-	dp_forget(dp, PORT, link.ifindex);
-	assert_int_equal(pinned_link_id("7_from"), 0);
-	assert_int_equal(pinned_link_id("7_to"), 0);
-	assert_int_equal(ifindex_port(dp, link.ifindex), 0);
-}
-
-/* The port moves to another interface while no daemon looks. */
-static void test_moved_port(void **state)
-{
-	struct net_link a = lab_link("secg-a", "veth"), b = lab_link("secg-b", "veth");
-	struct dp *dp = lab_dp(LAB_PINS, 0);
-
-	(void)state;
-	attach(dp, &a, PORT_HOOK_XDP);
-	dp_close(dp);
-	dp = lab_dp(LAB_PINS, 0);
-	attach(dp, &b, PORT_HOOK_TC);
-	assert_bare(a.ifindex);
-	assert_int_equal(ifindex_port(dp, a.ifindex), 0);
-	assert_int_equal(ifindex_port(dp, b.ifindex), PORT);
-	dp_close(dp);
-}
-
-static bool is_other(uint32_t id, void *data)
-{
-	(void)data;
-	return id != PORT;
-}
-
-static void check_unwanted(uint32_t without)
-{
-	struct net_link a = lab_link("secg-a", "veth"), b = lab_link("secg-b", "veth");
-	struct dp *dp = lab_dp(LAB_PINS, without);
-	struct dp_attachment attachment;
-
-	attach(dp, &a, PORT_HOOK_AUTO);
-	assert_int_equal(dp_attach(dp, 8, &b, PORT_HOOK_AUTO, &attachment), 0);
-	dp_close(dp);
-	dp = lab_dp(LAB_PINS, without);
-	assert_int_equal(dp_detach_unwanted(dp, is_other, NULL), 0);
-	assert_bare(a.ifindex);
-	assert_int_equal(ifindex_port(dp, a.ifindex), 0);
-	assert_int_equal(ifindex_port(dp, b.ifindex), 8);
-	assert_true(without ? sys_clsact_query(b.ifindex, true) : pinned_link_id("8_to"));
-	dp_close(dp);
-}
-
-static void test_unwanted(void **state)
-{
-	(void)state;
-	check_unwanted(0);
-}
-
-static void test_unwanted_clsact(void **state)
-{
-	(void)state;
-	check_unwanted(1u << DP_FEATURE_TCX);
-}
-
-static void test_detach_all(void **state)
-{
-	struct net_link a = lab_link("secg-a", "veth"), b = lab_link("secg-b", "veth");
-	struct dp *dp = lab_dp(LAB_PINS, 0), *second;
-	char message[DP_MESSAGE_SIZE];
-	struct dp_attachment attachment;
-
-	(void)state;
-	attach(dp, &a, PORT_HOOK_XDP);
-	dp_close(dp);
-	second = lab_dp(LAB_PINS, 1u << DP_FEATURE_TCX);
-	assert_int_equal(dp_attach(second, 8, &b, PORT_HOOK_TC, &attachment), 0);
-	dp_close(second);
-	/* What another layout has left, and what is none of ours. */
-	lab_run("mkdir -p " LAB_PINS "/v0/links " LAB_PINS "/v0/maps " LAB_PINS "/vault");
-	assert_int_equal(dp_detach_all(LAB_PINS, message), 0);
-	assert_string_equal(message, "");
-	assert_bare(a.ifindex);
-	assert_bare(b.ifindex);
-	lab_run("test \"$(find " LAB_PINS " -mindepth 1)\" = " LAB_PINS "/vault");
-	lab_run("rmdir " LAB_PINS "/vault");
-	assert_int_equal(dp_detach_all(LAB_PINS "/missing", message), 0);
-}
-
-static void test_ephemeral(void **state)
-{
-	struct net_link a = lab_link("secg-a", "veth"), b = lab_link("secg-b", "veth");
-	struct dp *dp = lab_dp(NULL, 0), *clsact = lab_dp(NULL, 1u << DP_FEATURE_TCX);
-	struct dp_attachment attachment;
-	uint32_t count;
-
-	(void)state;
-	assert_int_equal(attach(dp, &a, PORT_HOOK_XDP).mode, DP_MODE_NATIVE);
-	assert_int_equal(attach(dp, &a, PORT_HOOK_TC).mode, DP_MODE_TCX);
-	attach(dp, &a, PORT_HOOK_TC);
-	first_tcx(a.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
-	assert_int_equal(count, 1);
-	assert_int_equal(dp_attach(clsact, 8, &b, PORT_HOOK_TC, &attachment), 0);
-	dp_close(dp);
-	dp_close(clsact);
-	assert_bare(a.ifindex);
-	assert_bare(b.ifindex);
 }
 
 static void test_without_features(void **state)
@@ -534,11 +288,11 @@ static void test_without_features(void **state)
 	assert_true(dp_has_feature(full, DP_FEATURE_XDP_LINK));
 	assert_true(dp_has_feature(full, DP_FEATURE_TCX));
 	assert_false(dp_has_feature(dp, DP_FEATURE_XDP_FRAGS));
-	assert_int_equal(attach(dp, &link, PORT_HOOK_AUTO).mode, DP_MODE_TCX);
-	dp_detach(dp, PORT, link.ifindex);
-	assert_true(dp_attach(dp, PORT, &link, PORT_HOOK_XDP, &attachment) < 0);
+	assert_int_equal(lab_attach(dp, &link, PORT_HOOK_AUTO).mode, DP_MODE_TCX);
+	dp_detach(dp, LAB_PORT, link.ifindex);
+	assert_true(dp_attach(dp, LAB_PORT, &link, PORT_HOOK_XDP, &attachment) < 0);
 	assert_non_null(strstr(attachment.message, "XDP links"));
-	assert_bare(link.ifindex);
+	lab_assert_bare(link.ifindex);
 }
 
 /* Without frags the kernel refuses native XDP on a veth with a large MTU; with them it does not. */
@@ -551,9 +305,9 @@ static void test_frags(void **state)
 	(void)state;
 	lab_run("ip link set secg-a mtu 9000 && ip link set secg-b mtu 9000");
 	link = lab_link("secg-a", "veth");
-	assert_int_equal(attach(dp, &link, PORT_HOOK_XDP).mode, DP_MODE_GENERIC);
-	dp_detach(dp, PORT, link.ifindex);
-	assert_int_equal(attach(full, &link, PORT_HOOK_XDP).mode, DP_MODE_NATIVE);
+	assert_int_equal(lab_attach(dp, &link, PORT_HOOK_XDP).mode, DP_MODE_GENERIC);
+	dp_detach(dp, LAB_PORT, link.ifindex);
+	assert_int_equal(lab_attach(full, &link, PORT_HOOK_XDP).mode, DP_MODE_NATIVE);
 }
 
 static void test_l3_device(void **state)
@@ -566,10 +320,10 @@ static void test_l3_device(void **state)
 	lab_run("ip tuntap add secg-tun mode tun");
 	link = lab_link("secg-tun", "tun");
 	link.type = 0xfffe; /* ARPHRD_NONE */
-	assert_int_equal(attach(dp, &link, PORT_HOOK_AUTO).mode, DP_MODE_TCX);
+	assert_int_equal(lab_attach(dp, &link, PORT_HOOK_AUTO).mode, DP_MODE_TCX);
 	assert_int_equal(dp->ifindex[link.ifindex].flags, SECG_PORT_L3);
-	dp_detach(dp, PORT, link.ifindex);
-	assert_true(dp_attach(dp, PORT, &link, PORT_HOOK_XDP, &attachment) < 0);
+	dp_detach(dp, LAB_PORT, link.ifindex);
+	assert_true(dp_attach(dp, LAB_PORT, &link, PORT_HOOK_XDP, &attachment) < 0);
 	assert_non_null(strstr(attachment.message, "Ethernet"));
 	lab_run("ip tuntap del secg-tun mode tun");
 }
@@ -610,15 +364,6 @@ int main(void)
 		TEST(test_failed_change_keeps_hooks),
 		TEST(test_change_of_hook),
 		TEST(test_change_between_tc_kinds),
-		TEST(test_adoption),
-		TEST(test_half_attached),
-		TEST(test_severed_pin),
-		TEST(test_forget),
-		TEST(test_moved_port),
-		TEST(test_unwanted),
-		TEST(test_unwanted_clsact),
-		TEST(test_detach_all),
-		TEST(test_ephemeral),
 		TEST(test_without_features),
 		TEST(test_frags),
 		TEST(test_l3_device),

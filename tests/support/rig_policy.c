@@ -98,8 +98,9 @@ static void fill(struct rig_port *ret_port, const struct port *port)
 	}
 	if (port->is_tcp_strict)
 		ret_port->flags |= SECG_PORT_TCP_STRICT;
+	/* Kept sessions are looked up even where no rule tracks any more. */
 	if (port->keeps_sessions)
-		ret_port->flags |= SECG_PORT_KEEP;
+		ret_port->flags |= SECG_PORT_KEEP | SECG_PORT_STATEFUL;
 }
 
 static bool is_same_policy(const struct compiled *a, const struct compiled *b)
