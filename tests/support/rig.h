@@ -72,6 +72,9 @@ uint32_t rig_port_id(struct rig *rig, const char *port);
 /* Whether the interface has an Ethernet header. Lasts until the next rig_policy. */
 void rig_set_l3(struct rig *rig, const char *interface);
 
+/* The interface's number falls on a slot that another has. Lasts until the next rig_policy. */
+void rig_move_ifindex(struct rig *rig, const char *interface);
+
 struct rig_verdict {
 	enum secg_reason reason;     /* NONE: it passes */
 	struct secg_counter counted; /* what the port's total grew by */

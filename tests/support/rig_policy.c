@@ -192,6 +192,16 @@ static uint32_t renew(struct rig *rig, const struct port *port)
 	return id;
 }
 
+static void clear_ifindex(struct rig *rig)
+{
+	int far = bpf_map__fd(rig->skel->maps.secg_ifindex_far);
+	uint32_t key;
+
+	memset(rig->ifindex, 0, SECG_IFINDEX_SLOTS * sizeof(*rig->ifindex));
+	while (bpf_map_get_next_key(far, NULL, &key) == 0)
+		bpf_map_delete_elem(far, &key);
+}
+
 static void place_ifindex(struct rig *rig, uint32_t id, const struct port *port)
 {
 	uint32_t ifindex = if_nametoindex(port->interface);
@@ -218,7 +228,7 @@ void rig_policy(struct rig *rig, const char *document)
 	root.ports = place(&half, NULL, RIG_PORTS * PORT_LINES * sizeof(struct secg_line));
 	for (size_t i = 0; i < config->port_count; i++)
 		ids[i] = renew(rig, &config->ports[i]);
-	memset(rig->ifindex, 0, SECG_IFINDEX_SLOTS * sizeof(*rig->ifindex));
+	clear_ifindex(rig);
 	for (size_t i = 0; i < config->port_count; i++) {
 		place_port(rig, &half, root.ports, ids[i], &config->ports[i]);
 		place_ifindex(rig, ids[i], &config->ports[i]);
@@ -234,7 +244,7 @@ void rig_clear(struct rig *rig)
 	rig_clear_sessions(rig);
 	rig_clear_counters(rig);
 	rig->selector[SECG_SELECTOR_ROOT] = 0;
-	memset(rig->ifindex, 0, SECG_IFINDEX_SLOTS * sizeof(*rig->ifindex));
+	clear_ifindex(rig);
 	for (int i = 0; i < RIG_PORTS; i++)
 		drop_port(&rig->ports[i]);
 	if (rig->config)
@@ -261,4 +271,15 @@ struct secg_port *rig_port(struct rig *rig, const char *port)
 void rig_set_l3(struct rig *rig, const char *interface)
 {
 	rig->ifindex[if_nametoindex(interface) % SECG_IFINDEX_SLOTS].flags |= SECG_PORT_L3;
+}
+
+void rig_move_ifindex(struct rig *rig, const char *interface)
+{
+	uint32_t ifindex = if_nametoindex(interface);
+	struct secg_ifindex *slot = &rig->ifindex[ifindex % SECG_IFINDEX_SLOTS];
+
+	if (bpf_map_update_elem(bpf_map__fd(rig->skel->maps.secg_ifindex_far), &ifindex, slot,
+				BPF_ANY) < 0)
+		rig_die("secg_ifindex_far: %m");
+	*slot = (struct secg_ifindex){.ifindex = ifindex + SECG_IFINDEX_SLOTS};
 }
