@@ -125,8 +125,7 @@ static void add_session(struct table *table, const json_t *session)
 	table_add(table, value_member(session, "state"));
 	add_rule(table, session);
 	for (size_t i = 0; i < 3; i++)
-		table_format(table, "%.0fs",
-			     json_number_value(json_object_get(session, times[i])));
+		table_format(table, "%.0fs", json_number_value(json_object_get(session, times[i])));
 	for (size_t i = 0; i < 2; i++)
 		table_format(table, "%" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT,
 			     value_integer(orig, counts[i]), value_integer(reply, counts[i]));

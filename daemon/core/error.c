@@ -28,7 +28,8 @@ const char *error_code_name(enum error_code code)
 	return code_names[code];
 }
 
-int errors_add(struct errors *errs, enum error_code code, const char *field, const char *format, ...)
+int errors_add(struct errors *errs, enum error_code code, const char *field, const char *format,
+	       ...)
 {
 	_cleanup_free_ char *message = NULL;
 	_cleanup_free_ char *path = NULL;

@@ -39,14 +39,14 @@ struct error {
 
 struct errors {
 	struct error *items;
-	size_t count;	/* items kept */
+	size_t count;   /* items kept */
 	size_t dropped; /* items beyond ERRORS_MAX */
 };
 
 /* Adds one; printf-like message, one sentence without a full stop. Returns -EINVAL always, so that a
  * caller may return what it returns; -ENOMEM when there is no memory for it. */
-int errors_add(struct errors *errs, enum error_code code, const char *field, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+int errors_add(struct errors *errs, enum error_code code, const char *field, const char *format,
+	       ...) __attribute__((format(printf, 4, 5)));
 /* Frees the items and makes it empty again. */
 void errors_fini(struct errors *errs);
 const char *error_code_name(enum error_code code);

@@ -20,9 +20,9 @@ int log_level_parse(enum log_level *ret_level, const char *word);
 
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-#define log_error(...)	 log_line(LOG_ERROR, __VA_ARGS__)
+#define log_error(...)   log_line(LOG_ERROR, __VA_ARGS__)
 #define log_warning(...) log_line(LOG_WARNING, __VA_ARGS__)
-#define log_info(...)	 log_line(LOG_INFO, __VA_ARGS__)
-#define log_debug(...)	 log_line(LOG_DEBUG, __VA_ARGS__)
+#define log_info(...)    log_line(LOG_INFO, __VA_ARGS__)
+#define log_debug(...)   log_line(LOG_DEBUG, __VA_ARGS__)
 
 #endif

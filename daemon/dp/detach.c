@@ -191,7 +191,5 @@ int dp_detach_all(const char *bpffs, char message[DP_MESSAGE_SIZE])
 	r = each_entry(bpffs, remove_layout);
 	if (r < 0)
 		snprintf(message, DP_MESSAGE_SIZE, "cannot read %s: %s", bpffs, strerror(-r));
-	/* Stays where it is a mount of its own or holds something that is not ours. */
-	(void)rmdir(bpffs);
 	return r;
 }

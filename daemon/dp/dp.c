@@ -196,7 +196,8 @@ static int load_without_frags(struct dp *dp, const struct dp_options *options,
 	int handler, r;
 
 	if (keeper <= 0)
-		keeper = libbpf_register_prog_handler("secg.none", BPF_PROG_TYPE_XDP, BPF_XDP, NULL);
+		keeper =
+			libbpf_register_prog_handler("secg.none", BPF_PROG_TYPE_XDP, BPF_XDP, NULL);
 	handler = libbpf_register_prog_handler("xdp.frags", BPF_PROG_TYPE_XDP, BPF_XDP, NULL);
 	if (keeper < 0 || handler < 0)
 		return keeper < 0 ? keeper : handler;

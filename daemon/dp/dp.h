@@ -23,16 +23,16 @@
 #include "net/net.h"
 
 /* Kernel features that change what is chosen; found by trying, never by version. */
-#define DP_FEATURES(X)                                                       \
-	X(TCX, "tcx", "TC programs as links, first in line")                 \
-	X(XDP_FRAGS, "xdp_frags", "XDP on frames of several buffers")        \
+#define DP_FEATURES(X)                                                \
+	X(TCX, "tcx", "TC programs as links, first in line")          \
+	X(XDP_FRAGS, "xdp_frags", "XDP on frames of several buffers") \
 	X(XDP_LINK, "xdp_link", "XDP programs as links, which can be pinned")
 
 enum dp_feature {
 #define DP_FEATURE_ENUM(name, word, text) DP_FEATURE_##name,
 	DP_FEATURES(DP_FEATURE_ENUM)
 #undef DP_FEATURE_ENUM
-	DP_FEATURE_COUNT,
+		DP_FEATURE_COUNT,
 };
 extern const char *const dp_feature_names[DP_FEATURE_COUNT];
 
@@ -62,7 +62,8 @@ bool dp_has_feature(const struct dp *dp, enum dp_feature feature);
 double dp_ticks_per_second(const struct dp *dp);
 uint32_t dp_now(const struct dp *dp);
 /* Kernel memory of each map, in bytes; calls `each` with its name. */
-void dp_memory(const struct dp *dp, void (*each)(const char *map, uint64_t bytes, void *data), void *data);
+void dp_memory(const struct dp *dp, void (*each)(const char *map, uint64_t bytes, void *data),
+	       void *data);
 
 /* ── tables ─────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -77,7 +78,8 @@ void dp_tables_abort(struct dp *dp);
  * The release of what the previous generation used is finished by dp_tables_settle. -ENOSPC: nothing
  * has changed. Lines in use by an adopted generation stay reserved until the first flip.
  */
-int dp_tables_flip(struct dp *dp, uint64_t generation, const struct secg_port *ports, uint32_t count);
+int dp_tables_flip(struct dp *dp, uint64_t generation, const struct secg_port *ports,
+		   uint32_t count);
 /* Waits for a grace period if one is owed and frees what was released. Milliseconds. */
 int dp_tables_settle(struct dp *dp);
 /* Generation that is live; 0: none was ever flipped. */
@@ -98,7 +100,7 @@ extern const char *const dp_mode_names[]; /* "none" "native" "generic" "tcx" "cl
 #define DP_TAG_SIZE 17
 
 struct dp_attachment {
-	bool is_xdp; /* hook of direction from */
+	bool is_xdp;          /* hook of direction from */
 	enum dp_mode mode;    /* of from */
 	enum dp_mode mode_to; /* of to */
 	char prog_tag[DP_TAG_SIZE];
@@ -109,22 +111,24 @@ struct dp_attachment {
 
 /* What is known of an interface when its hook is chosen; injected by tests. */
 struct dp_probe {
-	bool is_native_xdp;	 /* the driver takes a native XDP program */
-	bool has_foreign_xdp;	 /* an XDP program that is not ours is attached */
+	bool is_native_xdp;   /* the driver takes a native XDP program */
+	bool has_foreign_xdp; /* an XDP program that is not ours is attached */
 	uint32_t foreign_xdp_id;
 	const char *foreign_xdp_name; /* NULL or "": not known */
 	bool has_ethernet;
-	const char *kind; /* rtnl kind: "veth", "tun", "bridge", "vlan", "wireguard", ...; "" for a NIC */
+	const char *
+		kind; /* rtnl kind: "veth", "tun", "bridge", "vlan", "wireguard", ...; "" for a NIC */
 };
 struct dp_choice {
 	bool is_xdp;
 	bool is_generic;
-	bool is_failed; /* must not be attached; message says why */
+	bool is_failed;                /* must not be attached; message says why */
 	char message[DP_MESSAGE_SIZE]; /* also a warning where it is not failed; "" none */
 };
 /* design: hook auto takes XDP on native devices other than veth and tap, TC elsewhere and beside a
  * foreign XDP program; xdp insists, generic as a fallback; tc insists. Pure. */
-void dp_choose_hook(struct dp_choice *ret_choice, enum port_hook hook, const struct dp_probe *probe);
+void dp_choose_hook(struct dp_choice *ret_choice, enum port_hook hook,
+		    const struct dp_probe *probe);
 
 /*
  * Guards an interface as port `id`: the ifindex entry first, then the hooks, both directions, pinned as
@@ -168,7 +172,7 @@ int dp_sessions_each(const struct dp *dp, uint64_t position,
 /* Frees one; -ENOENT when it is gone or belongs to another flow by now. */
 int dp_session_delete(struct dp *dp, const struct dp_session *session);
 struct dp_session_usage {
-	uint64_t used, max;	    /* answered flows: slots and overflow */
+	uint64_t used, max;         /* answered flows: slots and overflow */
 	uint64_t new_used, new_max; /* half-open and one-way flows */
 };
 int dp_session_usage(const struct dp *dp, struct dp_session_usage *ret_usage);
@@ -177,6 +181,7 @@ int dp_session_usage(const struct dp *dp, struct dp_session_usage *ret_usage);
 int dp_sessions_sweep(struct dp *dp, uint32_t budget);
 
 /* Timeout of a flow in ticks, given the port's table. Shared by listing and tests. */
-uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state, const uint32_t timeout[8]);
+uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state,
+			 const uint32_t timeout[8]);
 
 #endif

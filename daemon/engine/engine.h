@@ -30,7 +30,8 @@ struct engine_options {
  * Opens store, data path and net, adopts what an earlier daemon left, commits the stored state and
  * guards the ports whose interfaces are there. A port that cannot be guarded is `failed`, not an error.
  */
-int engine_open(struct engine **ret_engine, const struct engine_options *options, char message[DP_MESSAGE_SIZE]);
+int engine_open(struct engine **ret_engine, const struct engine_options *options,
+		char message[DP_MESSAGE_SIZE]);
 void engine_close(struct engine *engine);
 DEFINE_CLEANUP(struct engine *, engine_close);
 
@@ -44,20 +45,20 @@ void engine_tick(struct engine *engine);
 
 enum change_kind {
 	CHANGE_REPLACE, /* PUT /v1/config: document */
-	CHANGE_MERGE,	/* PATCH /v1/config: document */
-	CHANGE_SET,	/* PUT of one object: kind, name, document */
-	CHANGE_DELETE,	/* DELETE of one object: kind, name */
+	CHANGE_MERGE,   /* PATCH /v1/config: document */
+	CHANGE_SET,     /* PUT of one object: kind, name, document */
+	CHANGE_DELETE,  /* DELETE of one object: kind, name */
 };
 
 struct change_result {
-	int status; /* HTTP: 200, 400, 404, 409, 412, 503, 507, 500 */
+	int status;           /* HTTP: 200, 400, 404, 409, 412, 503, 507, 500 */
 	struct errors errors; /* where status is not 200 */
 	uint64_t generation;
 	uint64_t etag;
 	bool is_changed;
 	json_t *changes;  /* array, document_diff */
 	json_t *waiting;  /* array of port names */
-	json_t *failed;	  /* array of port names */
+	json_t *failed;   /* array of port names */
 	json_t *warnings; /* array of {"code","field","message"} */
 };
 
@@ -106,12 +107,13 @@ extern const char *const port_state_names[];
 struct port_status {
 	const char *name; /* lends, until the next commit */
 	enum port_state state;
-	int ifindex; /* 0: no interface */
+	int ifindex;                     /* 0: no interface */
 	struct dp_attachment attachment; /* zero unless guarded or degraded */
-	uint64_t generation; /* in which its policy last changed */
+	uint64_t generation;             /* in which its policy last changed */
 	char message[DP_MESSAGE_SIZE];
 };
-void engine_each_port(const struct engine *engine, void (*each)(const struct port_status *status, void *data), void *data);
+void engine_each_port(const struct engine *engine,
+		      void (*each)(const struct port_status *status, void *data), void *data);
 
 /* The data path for status fields that need no interpretation: memory, features, session usage. */
 const struct dp *engine_dp(const struct engine *engine);
@@ -124,7 +126,7 @@ struct engine_stats {
 	struct engine_port_stats {
 		const char *name;
 		struct secg_port_counters counters;
-	} *ports;
+	} * ports;
 	size_t port_count;
 	struct engine_rule_counter *rules; /* sorted by key, infra/ included */
 	size_t rule_count;
@@ -137,19 +139,19 @@ void engine_stats_fini(struct engine_stats *stats);
 
 struct session_filter {
 	const char *port, *rule, *acl; /* NULL: any */
-	int domain;		       /* -1: any */
-	int protocol;		       /* -1: any */
-	struct prefix src, dst;	       /* family 0: any; of the opener */
-	int sport, dport;	       /* -1: any */
-	const char *state;	       /* "half_open" ...; NULL: any */
+	int domain;                    /* -1: any */
+	int protocol;                  /* -1: any */
+	struct prefix src, dst;        /* family 0: any; of the opener */
+	int sport, dport;              /* -1: any */
+	const char *state;             /* "half_open" ...; NULL: any */
 };
 struct session_view {
-	const char *port;   /* lends during the callback */
+	const char *port; /* lends during the callback */
 	uint32_t domain;
 	enum secg_direction opened;
 	uint8_t protocol;
-	uint8_t family; /* 4, 6 */
-	addr_t src, dst; /* of the opener */
+	uint8_t family;        /* 4, 6 */
+	addr_t src, dst;       /* of the opener */
 	uint16_t sport, dport; /* host order; 0 without ports */
 	bool has_ports, has_icmp_id;
 	uint16_t icmp_id;
@@ -160,8 +162,9 @@ struct session_view {
 	uint64_t position;
 };
 /* Calls `each` for matching sessions after `cursor` (0: from the start) until it returns false. */
-int engine_sessions(const struct engine *engine, const struct session_filter *filter, uint64_t cursor,
-		    bool (*each)(const struct session_view *session, void *data), void *data);
+int engine_sessions(const struct engine *engine, const struct session_filter *filter,
+		    uint64_t cursor, bool (*each)(const struct session_view *session, void *data),
+		    void *data);
 /* Deletes matching sessions; returns how many, or negative errno. */
 int64_t engine_sessions_delete(struct engine *engine, const struct session_filter *filter);
 

@@ -14,12 +14,12 @@
 struct net_link {
 	int ifindex;
 	char name[IF_NAMESIZE];
-	char kind[16];	    /* IFLA_INFO_KIND; "" where the kernel names none (NICs) */
-	uint16_t type;	    /* ARPHRD_* */
-	uint8_t mac[6];	    /* zero without one */
-	uint32_t mtu;	    /* bytes */
-	uint32_t flags;	    /* IFF_* */
-	int master;	    /* ifindex; 0 none */
+	char kind[16];  /* IFLA_INFO_KIND; "" where the kernel names none (NICs) */
+	uint16_t type;  /* ARPHRD_* */
+	uint8_t mac[6]; /* zero without one */
+	uint32_t mtu;   /* bytes */
+	uint32_t flags; /* IFF_* */
+	int master;     /* ifindex; 0 none */
 };
 
 /* Frames start with an Ethernet header. */
