@@ -75,7 +75,8 @@ __inline enum step tcp_half_open(struct session *found, const struct packet *p, 
 		return tcp_rst_is_believed(found, p, side) ? STEP_END : STEP_RST_WINDOW;
 	if (side == SECG_ORIG) {
 		if (is_opening_syn(flags)) {
-			if (found->word & (SECG_FLOW_PICKUP | SECG_FLOW_FIN_ORIG | SECG_FLOW_FIN_REPLY))
+			if (found->word &
+			    (SECG_FLOW_PICKUP | SECG_FLOW_FIN_ORIG | SECG_FLOW_FIN_REPLY))
 				return STEP_ANEW;
 			found->a->edge[SECG_REPLY] = p->seq + 1;
 			return STEP_STAY;

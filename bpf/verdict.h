@@ -100,8 +100,8 @@ static __attribute__((noinline)) __u32 session_open(const struct guard *g, const
 			/* The rules let it pass; there is nothing left to follow. */
 			if (p->tcp_flags & TCP_RST)
 				return SECG_REASON_NONE;
-			flow.s.state = tcp_fins(flow.s.state | SECG_FLOW_PICKUP, p->tcp_flags,
-						SECG_ORIG);
+			flow.s.state =
+				tcp_fins(flow.s.state | SECG_FLOW_PICKUP, p->tcp_flags, SECG_ORIG);
 			flow.a.edge[SECG_ORIG] = p->ack;
 		}
 		flow.a.edge[SECG_REPLY] = p->seq + !!(p->tcp_flags & TCP_SYN);
