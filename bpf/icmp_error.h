@@ -13,15 +13,19 @@
 #include "scratch.h"
 
 #define ICMP_HEADER_SIZE 8
-#define INNER_END        0x7fff /* the embedded packet is cut short: its own length says nothing */
 
-/* Offset of the embedded transport header, or 0. */
-__inline __u32 inner_ipv4(struct hook_context *ctx, struct scratch *scratch, __u32 at)
+/*
+ * Offset of the embedded transport header, or 0. `end` is where the outer packet ends: the embedded one
+ * is cut short, its own length says nothing.
+ */
+__inline __u32 inner_ipv4(struct hook_context *ctx, struct scratch *scratch, __u32 at, __u32 end)
 {
 	struct packet *inner = &scratch->inner;
 	struct iphdr *ip = &scratch->ip4;
 
-	if (load_bytes(ctx, at, ip, sizeof(*ip)) || ip->version != 4 || ip->ihl < 5)
+	if (at + sizeof(*ip) > end || load_bytes(ctx, at, ip, sizeof(*ip)))
+		return 0;
+	if (ip->version != 4 || ip->ihl < 5)
 		return 0;
 	if (bpf_ntohs(ip->frag_off) & IP_OFFSET_MASK)
 		return 0;
@@ -31,12 +35,12 @@ __inline __u32 inner_ipv4(struct hook_context *ctx, struct scratch *scratch, __u
 	return at + ip->ihl * 4;
 }
 
-__inline __u32 inner_ipv6(struct hook_context *ctx, struct scratch *scratch, __u32 at)
+__inline __u32 inner_ipv6(struct hook_context *ctx, struct scratch *scratch, __u32 at, __u32 end)
 {
 	struct packet *inner = &scratch->inner;
 	struct ipv6hdr *ip = &scratch->ip6;
 
-	if (load_bytes(ctx, at, ip, sizeof(*ip)) || ip->version != 6)
+	if (at + sizeof(*ip) > end || load_bytes(ctx, at, ip, sizeof(*ip)) || ip->version != 6)
 		return 0;
 	__builtin_memcpy(inner->src, &ip->saddr, 16);
 	__builtin_memcpy(inner->dst, &ip->daddr, 16);
@@ -44,15 +48,16 @@ __inline __u32 inner_ipv6(struct hook_context *ctx, struct scratch *scratch, __u
 	at += sizeof(*ip);
 	if (!is_extension(inner->proto))
 		return at;
-	if (HOOK(extensions_walk)(ctx, inner->proto, at, INNER_END) ||
+	if (HOOK(extensions_walk)(ctx, inner->proto, at, end) ||
 	    scratch->ext.fragment == FRAGMENT_LATER)
 		return 0;
 	inner->proto = scratch->ext.type;
 	return scratch->ext.at;
 }
 
-/* The tuple of the packet embedded at `at`, into the scratch; 0 where it shows none. */
-__attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 family, __u32 at)
+/* The tuple of the packet embedded in at..end, into the scratch; 0 where it shows none. */
+__attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 family, __u32 at,
+						__u32 end)
 {
 	struct scratch *scratch = scratch_get();
 	struct packet *inner;
@@ -64,8 +69,8 @@ __attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 
 	l4 = scratch->l4;
 	__builtin_memset(inner, 0, sizeof(*inner));
 	inner->family = family;
-	at = family == SECG_FAMILY_IPV4 ? inner_ipv4(ctx, scratch, at)
-					: inner_ipv6(ctx, scratch, at);
+	at = family == SECG_FAMILY_IPV4 ? inner_ipv4(ctx, scratch, at, end)
+					: inner_ipv6(ctx, scratch, at, end);
 	if (!at)
 		return 0;
 	switch (inner->proto) {
@@ -74,7 +79,7 @@ __attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 
 	case PROTO_UDPLITE:
 	case PROTO_SCTP:
 	case PROTO_DCCP:
-		if (load_bytes(ctx, at, l4, 8))
+		if (at + 8 > end || load_bytes(ctx, at, l4, 8))
 			return 0;
 		inner->l4 = L4_PORTS;
 		inner->sport = *(__be16 *)l4;
@@ -82,7 +87,7 @@ __attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 
 		return 1;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
-		if (load_bytes(ctx, at, l4, 8))
+		if (at + 8 > end || load_bytes(ctx, at, l4, 8))
 			return 0;
 		parse_icmp(inner, l4);
 		return inner->l4 == L4_ICMP_QUERY || inner->l4 == L4_ICMP_ANSWER;
@@ -100,7 +105,7 @@ static __attribute__((noinline)) int is_related(struct hook_context *ctx, const 
 	struct secg_flow_key key;
 	struct session found;
 
-	if (!scratch || !HOOK(inner_parse)(ctx, p->family, p->l4_offset + ICMP_HEADER_SIZE))
+	if (!scratch || !HOOK(inner_parse)(ctx, p->family, p->l4_offset + ICMP_HEADER_SIZE, p->end))
 		return 0;
 	for (int i = 0; i < 4; i++)
 		if (scratch->inner.src[i] != p->dst[i])

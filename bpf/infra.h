@@ -80,8 +80,8 @@ __inline __u32 infra_of_udp(struct hook_context *ctx, const struct packet *p, __
 	if (from == 500 || to == 500)
 		return BIT(IKE);
 	/* RFC 3948 §2.2: IKE on 4500 begins with a zero where ESP has its SPI. */
-	if ((from == 4500 || to == 4500) && !load_bytes(ctx, p->l4_offset + 8, &marker, 4) &&
-	    !marker)
+	if ((from == 4500 || to == 4500) && p->l4_offset + 12 <= p->end &&
+	    !load_bytes(ctx, p->l4_offset + 8, &marker, 4) && !marker)
 		return BIT(IKE);
 	return 0;
 }

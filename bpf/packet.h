@@ -44,6 +44,7 @@ struct packet {
 	__be16 dport;
 	__u16 ethertype; /* host order; below 0x600: LLC, a length */
 	__u16 l4_offset; /* bytes from the start of the frame */
+	__u32 end;       /* where the IP packet ends; padding may follow */
 	__u8 family;     /* enum secg_family */
 	__u8 proto;
 	__u8 l4;       /* enum packet_l4 */

@@ -182,6 +182,7 @@ __inline __u8 parse_ipv4(struct packet *p, const struct frame *f, __u32 offset)
 	p->proto = ip->protocol;
 	p->hop_limit = ip->ttl;
 	p->l4_offset = offset + header_size;
+	p->end = offset + total;
 	fragment = bpf_ntohs(ip->frag_off);
 	if (fragment & (IP_OFFSET_MASK | IP_MORE)) {
 		p->fragment_id = ip->id;
@@ -217,6 +218,7 @@ __inline __u8 parse_ipv6(struct hook_context *ctx, struct packet *p, const struc
 	p->hop_limit = ip->hop_limit;
 	p->proto = ip->nexthdr;
 	p->l4_offset = at;
+	p->end = end;
 	if (!is_extension(p->proto))
 		return parse_l4(p, f, end - at);
 	HOOK(extensions_walk)(ctx, p->proto, at, end);
