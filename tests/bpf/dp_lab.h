@@ -123,10 +123,10 @@ static inline void lab_flip(struct dp *dp, uint64_t generation, uint32_t seconds
 {
 	struct secg_port ports[LAB_PORT + 1] = {0};
 
-	ports[LAB_PORT].flags = SECG_LAB_PORT_VALID;
+	ports[LAB_PORT].flags = SECG_PORT_VALID;
 	for (int i = 0; i < SECG_TIMEOUT_COUNT; i++)
 		ports[LAB_PORT].timeout[i] = (uint32_t)(seconds * dp_ticks_per_second(dp));
-	assert_int_equal(dp_tables_lab_flip(dp, generation, ports, LAB_PORT + 1), 0);
+	assert_int_equal(dp_tables_flip(dp, generation, ports, LAB_PORT + 1), 0);
 }
 
 static inline struct net_link lab_link(const char *name, const char *kind)

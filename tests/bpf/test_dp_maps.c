@@ -197,7 +197,7 @@ static void test_full(void **state)
 	assert_non_null(lines);
 	assert_int_equal(dp_tables_place(dp, lines, count, &line), 0);
 	assert_int_equal(dp_tables_place(dp, lines, 1, &line), -ENOSPC);
-	assert_int_equal(dp_tables_lab_flip(dp, 1, none, 1), -ENOSPC);
+	assert_int_equal(dp_tables_flip(dp, 1, none, 1), -ENOSPC);
 	assert_int_equal(dp->selector[SECG_SELECTOR_ROOT], 0);
 	dp_tables_abort(dp);
 	/* What is owed is waited for before memory is said to be full. */
@@ -365,7 +365,7 @@ static void test_counters(void **state)
 	assert_int_equal(dp_port_counters_zero(dp, LAB_PORT), 0);
 	assert_int_equal(dp_port_counters(dp, LAB_PORT, &total), 0);
 	assert_int_equal(total.passed[SECG_TO].bytes, 0);
-	assert_int_equal(dp_port_counters(dp, SECG_MAX_LAB_PORTS, &total), -ENOENT);
+	assert_int_equal(dp_port_counters(dp, SECG_MAX_PORTS, &total), -ENOENT);
 	assert_int_equal(dp_rule_counter(dp, SECG_MAX_COUNTERS, &sum), -ENOENT);
 	dp_close(dp);
 }
