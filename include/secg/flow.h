@@ -33,20 +33,29 @@ _Static_assert(sizeof(struct secg_flow_key) == 40, "no holes, five words to comp
 #define SECG_KEY_IPV6   0x2u
 
 /*
+ * Half-word products (NH, RFC 4418 §5.2): every bit of the word meets unknown bits of the key. A plain
+ * product would not do: modulo 2^64 the top byte of a word moves only the top byte of the sum, whatever
+ * the key, and two such bytes cancel out.
+ */
+static inline __u64 secg_flow_product(__u64 word, __u64 key)
+{
+	return (__u64)((__u32)word + (__u32)key) * (__u32)((word >> 32) + (key >> 32));
+}
+
+/*
  * Hash of a key under the seed of its table (secg_selector[SECG_SELECTOR_SEED]), so that nobody outside
- * can aim flows at one bucket. Bucket = hash & (buckets - 1). Multilinear over the five words, which
- * multiply side by side.
+ * can aim flows at one bucket. Bucket = hash & (buckets - 1). The five words multiply side by side.
  */
 static inline __u32 secg_flow_hash(const struct secg_flow_key *key, __u64 seed)
 {
 	const __u64 *word = (const __u64 *)key;
 	__u64 sum = seed;
 
-	sum += word[0] * (seed ^ 0x9e3779b97f4a7c15ull);
-	sum += word[1] * (seed ^ 0xbf58476d1ce4e5b9ull);
-	sum += word[2] * (seed ^ 0x94d049bb133111ebull);
-	sum += word[3] * (seed ^ 0xd6e8feb86659fd93ull);
-	sum += word[4] * (seed ^ 0xa0761d6478bd642full);
+	sum += secg_flow_product(word[0], seed ^ 0x9e3779b97f4a7c15ull);
+	sum += secg_flow_product(word[1], seed ^ 0xbf58476d1ce4e5b9ull);
+	sum += secg_flow_product(word[2], seed ^ 0x94d049bb133111ebull);
+	sum += secg_flow_product(word[3], seed ^ 0xd6e8feb86659fd93ull);
+	sum += secg_flow_product(word[4], seed ^ 0xa0761d6478bd642full);
 	sum ^= sum >> 32;
 	sum *= 0xe7037ed1a0b428dbull;
 	return (__u32)(sum >> 32);
