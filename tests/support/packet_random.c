@@ -161,7 +161,9 @@ void packet_random(struct rng *rng, const struct port_list *list, struct compile
 		const struct acl *acl = list->acls[rng_below(rng, (uint32_t)list->acl_count)];
 
 		if (acl->rule_count)
-			rule = &acl->rules[rng_below(rng, (uint32_t)acl->rule_count)];
+			rule = &acl->rules[rng_chance(rng, 15)
+						   ? 0 /* where pass goes on */
+						   : rng_below(rng, (uint32_t)acl->rule_count)];
 	}
 	if (rng_chance(rng, 2))
 		return;

@@ -262,15 +262,17 @@ static json_t *random_rule(struct rng *rng, unsigned int number, size_t all)
 	bool is_narrow = all > LARGE && !rng_chance(rng, 2);
 	bool is_named = family != FAMILY_EITHER && rng_chance(rng, 50);
 
+	bool is_pass = rng_chance(rng, all > LARGE ? 2 : 12);
+
 	put(rule, "id", numbered("r", number));
 	put(rule, "action",
-	    json_string(rng_chance(rng, all > LARGE ? 2 : 12)
-				? "pass"
-				: actions[rng_below(rng, ARRAY_SIZE(actions))]));
+	    json_string(is_pass ? "pass" : actions[rng_below(rng, ARRAY_SIZE(actions))]));
 	/* A rule without conditions ends a list. */
 	if (!rng_below(rng, (uint32_t)all + 20))
 		return rule;
-	add_transport(rng, rule, &family);
+	/* One that passes on is wide, as a tier is. */
+	if (!is_pass || rng_chance(rng, 40))
+		add_transport(rng, rule, &family);
 	if (is_named)
 		put(rule, "family", json_string(family == 4 ? "ipv4" : "ipv6"));
 	if (rng_chance(rng, 70))

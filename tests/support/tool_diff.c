@@ -449,6 +449,7 @@ struct options {
 	uint64_t seed;
 	uint64_t pairs;
 	int64_t only; /* number of the one policy to run; -1: all */
+	bool stops;   /* after the first policy with a difference */
 };
 
 static void run_all(const struct options *options, const struct policy_port ports[PORTS],
@@ -476,14 +477,16 @@ static void run_all(const struct options *options, const struct policy_port port
 		rules = size[0] + rng_below(&rng, size[1] - size[0] + 1u);
 		run_trial(&trial, rules, 400 + rules);
 		number++;
-	} while (options->only < 0 && tally->pairs < options->pairs);
+	} while (options->only < 0 && tally->pairs < options->pairs &&
+		 !(options->stops && tally->wrong));
 }
 
 static void usage(void)
 {
 	fputs("usage: diff --socket PATH --xdp INTERFACE --tc INTERFACE [--seed N] [--pairs N | --quick]\n"
-	      "            [--only N]\n"
-	      "  --only N  the one policy of that number, as a failure names it\n",
+	      "            [--only N] [--stop]\n"
+	      "  --only N  the one policy of that number, as a failure names it\n"
+	      "  --stop    after the first policy with a difference\n",
 	      stderr);
 	exit(EXIT_BROKEN);
 }
@@ -491,10 +494,15 @@ static void usage(void)
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"socket", required_argument, NULL, 's'}, {"xdp", required_argument, NULL, 'x'},
-		{"tc", required_argument, NULL, 't'},     {"seed", required_argument, NULL, 'S'},
-		{"pairs", required_argument, NULL, 'p'},  {"quick", no_argument, NULL, 'q'},
-		{"only", required_argument, NULL, 'o'},   {0},
+		{"socket", required_argument, NULL, 's'},
+		{"xdp", required_argument, NULL, 'x'},
+		{"tc", required_argument, NULL, 't'},
+		{"seed", required_argument, NULL, 'S'},
+		{"pairs", required_argument, NULL, 'p'},
+		{"quick", no_argument, NULL, 'q'},
+		{"only", required_argument, NULL, 'o'},
+		{"stop", no_argument, NULL, 'e'},
+		{0},
 	};
 	struct options options = {
 		.seed = ((uint64_t)time(NULL) << 16 | (uint64_t)getpid()) & 0xffffffffffff,
@@ -519,6 +527,8 @@ int main(int argc, char **argv)
 			options.pairs = 20000;
 		else if (c == 'o')
 			options.only = strtoll(optarg, NULL, 0);
+		else if (c == 'e')
+			options.stops = true;
 		else
 			usage();
 	}

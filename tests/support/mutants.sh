@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make check-mutants`: breaks the BPF source in one place at a time, in a copy of the tree, and expects
+# the differential test to turn red each time. A mutant that it does not notice, that does not build or
+# that the kernel refuses to load counts as failed.
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${BUILD:-$root/build}
+case $build in /*) ;; *) build=$root/$build ;; esac
+pairs=${MUTANT_PAIRS:-30000}
+seed=${MUTANT_SEED:-1}
+passed=0 failed=0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "mutants are run in a network namespace: run as root" >&2
+	exit 1
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# ── the copy: sources, and what is built of them, so that only what depends on a mutant is built again ──
+tree=$work/tree
+mkdir "$tree"
+tar -C "$root" --exclude=./.git --exclude=./build -cf - . | tar -C "$tree" -xf -
+cp -a "$build" "$tree/build"
+find "$tree/build" -name '*.d' -exec sed -i "s|$build/|build/|g" {} +
+
+compile() {
+	make -s -j 2 -C "$tree" BUILD=build secgd >"$work/log" 2>&1
+}
+# 0: agrees with the reference, 1: differs, 2: could not run
+differ() {
+	BUILD=$tree/build /usr/bin/python3 "$tree/tests/e2e/test_differential.py" \
+		--seed "$seed" --pairs "$pairs" --stop >"$work/log" 2>&1
+}
+good() {
+	passed=$((passed + 1))
+	echo "$*"
+}
+bad() {
+	failed=$((failed + 1))
+	echo "$*"
+}
+show_log() {
+	tail -n 12 "$work/log" | sed 's/^/        | /'
+}
+# mutant NAME FILE SED-SCRIPT
+mutant() {
+	name=$1 file=$tree/bpf/$2
+	cp "$file" "$work/original"
+	sed -i "$3" "$file"
+	if cmp -s "$file" "$work/original"; then
+		bad "FAILED   $name: its pattern is not in $2 any more"
+		return
+	fi
+	if ! compile; then
+		bad "FAILED   $name: does not build"
+		show_log
+	else
+		status=0
+		differ || status=$?
+		case $status in
+		0) bad "SURVIVED $name" ;;
+		1) good "killed   $name" ;;
+		*)
+			bad "FAILED   $name: does not load or run"
+			show_log
+			;;
+		esac
+	fi
+	cp "$work/original" "$file"
+}
+
+if ! compile || ! differ; then
+	echo "the unbroken programs do not pass the differential test:" >&2
+	show_log >&2
+	exit 1
+fi
+good "passed   unbroken"
+
+# ── what a rule matches ────────────────────────────────────────────────────────────────────────────
+mutant source classify.h 's/s->src, q->src,/s->src, q->dst,/'
+mutant destination classify.h 's/s->dst, q->dst,/s->dst, q->src,/'
+mutant source-port classify.h 's/s->l4\[0\], q->high)/s->l4[0], q->low)/'
+mutant destination-port classify.h 's/s->l4\[1\], q->low)/s->l4[1], q->high)/'
+mutant protocol classify.h 's/line->w\[q->proto % 16\]/line->w[(q->proto ^ 1) % 16]/'
+mutant protocol-line classify.h 's|s->proto + q->proto / 16|s->proto + q->proto / 32|'
+mutant icmp-type-for-code classify.h 's/q->high = p->icmp_type;/q->high = p->icmp_code;/; s/q->low = p->icmp_code;/q->low = p->icmp_type;/'
+mutant icmp-code-ignored parse.h 's/p->icmp_code = header\[1\];/p->icmp_code = 0;/'
+mutant icmp-error-by-allow verdict.h 's/p->l4 == L4_ICMP_ERROR && o->rule/0 \&\& o->rule/'
+mutant family classify.h 's/q->policy + (q->family & 3)/q->policy + (q->family \& 1)/'
+mutant ipv6-word classify.h 's/tree_find(base, value, address\[2\])/tree_find(base, value, address[1])/'
+mutant ipv4-options parse.h 's/p->l4_offset = offset + header_size;/p->l4_offset = offset + 20;/'
+
+# ── where a search ends ────────────────────────────────────────────────────────────────────────────
+mutant inner-separator classify.h 's/BELOW(key, inner->separator\[k\])/BELOW(key, (__u64)inner->separator[k] + 1)/'
+mutant inner-separator-before classify.h 's/BELOW(key, inner->separator\[k\])/BELOW((__u64)key + 1, inner->separator[k])/'
+mutant leaf-start classify.h 's/BELOW(key, leaf->start\[k\])/BELOW(key, (__u64)leaf->start[k] + 1)/'
+mutant leaf-start-before classify.h 's/BELOW(key, leaf->start\[k\])/BELOW((__u64)key + 1, leaf->start[k])/'
+
+# ── which of the matching rules decides ────────────────────────────────────────────────────────────
+mutant order-bit classify.h 's/lowest_bit(word);/lowest_bit(word \& (word - 1) ? word \& (word - 1) : word);/'
+mutant order-word classify.h '/first_match/,/^}/ s/for (__u32 i = 0; i < 8; i++)/for (__s32 i = 7; i >= 0; i--)/'
+mutant order-line classify.h 's/q->from = (at + 1) \*/q->from = (at + 2) */'
+mutant pass-in-same-acl classify.h 's/q->from = entry->next;/q->from = number + 1;/'
+mutant pass-ends classify.h 's/q->from = entry->next;/q->from = section->entries;/'
+mutant pass-one-too-far classify.h 's/q->from = entry->next;/q->from = entry->next + 1;/'
+
+# ── what follows from it ───────────────────────────────────────────────────────────────────────────
+mutant drop verdict.h 's/if (action == SECG_ACTION_DROP) {/if (action == SECG_ACTION_PASS) {/'
+mutant default-open verdict.h 's/action = rules->otherwise\[direction\];/action = SECG_ACTION_ALLOW_STATELESS;/'
+mutant default-closed verdict.h 's/action = rules->otherwise\[direction\];/action = SECG_ACTION_DROP;/'
+mutant direction verdict.h 's/query_make(&q, p, rules->policy\[direction\], 0)/query_make(\&q, p, rules->policy[!direction], 0)/'
+mutant counter classify.h 's/line->w\[slot % SECG_COUNTERS_PER_LINE\]/line->w[(slot + 1) % SECG_COUNTERS_PER_LINE]/'
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
