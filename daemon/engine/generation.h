@@ -88,6 +88,10 @@ const struct generation_port *generation_find_id(const struct generation *genera
 /* Borrows; valid as long as the generation. */
 void generation_store_state(const struct generation *generation, struct store_state *ret_state);
 
+/* Policies of the ports' lists, in policies.c. All lists are tried, so that every one that is too large
+ * is named at once. -EINVAL, -ENOMEM. */
+int generation_set_policies(struct generation *generation, const struct generation *live,
+			    struct errors *reterr);
 /* Numbers of rule counters, in numbers.c: fills counters[] of each port. -ENOSPC, -ENOMEM. */
 int generation_number_rules(struct generation *generation,
 			    const struct generation_context *context);

@@ -163,7 +163,7 @@ static void find_work(struct engine *engine, const struct net_link *link)
 
 		if (strcmp(interface_of(guard), link->name) != 0)
 			continue;
-		/* The event that tells of the old device's end may have been lost. */
+		/* After an overrun the new device is told of before the end of the old one. */
 		if (guard->ifindex && guard->ifindex != link->ifindex)
 			dp_forget(engine->dp, guard->entry->id, guard->ifindex);
 		if (is_other_device(guard, link) || guard->state == PORT_FAILED)

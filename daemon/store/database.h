@@ -28,5 +28,7 @@ int store_fail(struct store *store, int r, const char *format, ...)
 /* The same with what SQLite says about its last error. */
 int store_fail_sql(struct store *store, const char *what);
 int store_exec(struct store *store, const char *sql);
+/* One number: the value of a pragma or of a row of meta; *ret_value is left alone without a row. */
+int store_read_number(struct store *store, const char *sql, int64_t *ret_value);
 
 #endif
