@@ -5,6 +5,7 @@
 
 #include "dp/bpffs.h"
 #include "dp_lab.h"
+#include "secg.skel.h"
 
 static void unpin(const char *map)
 {
@@ -35,18 +36,36 @@ static void test_clock(void **state)
 
 /* ── pins ───────────────────────────────────────────────────────────────────────────────────────── */
 
+static uint32_t map_id(const char *map)
+{
+	_cleanup_close_ int fd = lab_map(map);
+	struct bpf_map_info info = {0};
+	uint32_t size = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
+	return info.id;
+}
+
 static void test_interrupted_start(void **state)
 {
+	uint32_t id, counters;
+
 	(void)state;
 	/* Nothing but the folder; a unit that is not whole; a lone map missing. */
 	lab_run("mkdir " LAB_PINS "/v1");
 	dp_close(lab_dp(LAB_PINS, 0));
+	id = map_id("secg_established");
+	counters = map_id("secg_port_counters");
 	unpin("secg_selector");
 	dp_close(lab_dp(LAB_PINS, 0));
+	/* The seed was in the selector: slots that were filled under it are of no use. */
+	assert_int_not_equal(map_id("secg_established"), id);
+	assert_int_equal(map_id("secg_port_counters"), counters);
+	id = map_id("secg_established");
 	unpin("secg_new");
 	dp_close(lab_dp(LAB_PINS, 0));
-	close(lab_map("secg_selector"));
-	close(lab_map("secg_new"));
+	assert_int_equal(map_id("secg_established"), id);
+	assert_true(map_id("secg_selector") && map_id("secg_new"));
 }
 
 static void test_sizes_are_kept(void **state)
@@ -93,6 +112,9 @@ static void test_seed_is_kept(void **state)
 	dp_close(other);
 	dp = lab_dp(LAB_PINS, 0);
 	assert_true(dp->selector[SECG_SELECTOR_SEED] == seed);
+	/* The programs look where the tables were filled. */
+	assert_true(dp->skel->rodata->secg_hash_seed == seed);
+	assert_int_equal(dp->skel->rodata->secg_bucket_mask, dp->slot_count / SECG_WAYS - 1);
 	dp_close(dp);
 }
 
