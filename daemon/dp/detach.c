@@ -130,7 +130,7 @@ static void detach_filters(const char *folder)
 		uint32_t key = i->if_index % SECG_IFINDEX_SLOTS;
 		struct secg_ifindex entry;
 
-		/* A taken slot has sent its neighbour to the hash: both may be ours. */
+		/* A slot in use, by this interface or by one that sent this one to the hash. */
 		if (bpf_map_lookup_elem(map_fd, &key, &entry) < 0 || !entry.ifindex)
 			continue;
 		sys_clsact_detach((int)i->if_index, false);

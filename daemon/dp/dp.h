@@ -4,9 +4,12 @@
  * interfaces, tables placed and flipped, counters and sessions read. One control thread. Errors are
  * negative errno; a sentence for people goes to `message` where one is given.
  *
- *   dp.c        open, adopt, close, detach_all, features     attach.c    hooks on interfaces, their pins
- *   tables.c    table memory, the flip, the grace period     counters.c  ports, rules, reasons
- *   sessions.c  the session tables                            probe.c     kernel features
+ *   dp.c        open, close, features        hook.c      the choice of a hook
+ *   pins.c      maps kept and adopted        attach.c    hooks put on      side.c  one direction's hook
+ *   probe.c     kernel features              detach.c    hooks taken off   clsact.c, sys.c  the kernel
+ *   clock.c     ticks                        tables.c    table memory, the flip, the grace period
+ *   counters.c  ports, rules, memory         extents.c   free lines
+ *   sessions.c, sweep.c  session tables      ifindex.c   which port an interface is
  */
 #ifndef SECG_DP_DP_H
 #define SECG_DP_DP_H
