@@ -33,7 +33,7 @@ endif
 BPF_CFLAGS := -O2 -g -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(MULTIARCH)
 
-DAEMON_LIBS := -lbpf -lmnl -lmicrohttpd -levent_core -ljansson -lsqlite3 -lcap-ng -lm
+DAEMON_LIBS := -lbpf -lmnl -lmicrohttpd -levent_core -ljansson -lsqlite3 -lcap-ng -lcrypto -lm
 CLI_LIBS := -lcurl -ljansson -lyaml
 
 LIB_SRC := $(wildcard daemon/*/*.c)

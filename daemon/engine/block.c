@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void digest_policy(struct digest *ret_digest, const struct compiled *compiled)
+static int digest_policy(struct digest *ret_digest, const struct compiled *compiled)
 {
 	struct digest_context context;
 
@@ -12,20 +12,25 @@ static void digest_policy(struct digest *ret_digest, const struct compiled *comp
 	for (size_t i = 0; i < compiled->rule_count; i++)
 		digest_add(&context, compiled->rule_keys[i], strlen(compiled->rule_keys[i]) + 1);
 	digest_add(&context, compiled->lines, compiled->line_count * sizeof(*compiled->lines));
-	digest_finish(&context, ret_digest);
+	return digest_finish(&context, ret_digest);
 }
 
 int block_new_policy(struct block **ret_block, struct compiled *compiled)
 {
-	struct block *block = calloc(1, sizeof(*block));
+	struct block *block;
+	struct digest digest;
+	int r = digest_policy(&digest, compiled);
 
+	if (r < 0)
+		return r;
+	block = calloc(1, sizeof(*block));
 	if (!block)
 		return -ENOMEM;
 	block->references = 1;
+	block->digest = digest;
 	block->lines = compiled->lines;
 	block->line_count = compiled->line_count;
 	block->compiled = compiled;
-	digest_policy(&block->digest, compiled);
 	*ret_block = block;
 	return 0;
 }

@@ -1,103 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256. */
+/* SHA-256 by libcrypto. */
 #include "engine/digest.h"
 
-#include <endian.h>
-#include <string.h>
-
-/* FIPS 180-4 §4.2.2. */
-static const uint32_t constants[64] = {
-	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
-	0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
-	0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f,
-	0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7,
-	0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc,
-	0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b,
-	0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116,
-	0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
-	0xc67178f2,
-};
-
-static uint32_t rotate(uint32_t value, unsigned int bits)
-{
-	return value >> bits | value << (32 - bits);
-}
-
-/* §6.2.2 */
-static void compress(uint32_t state[8], const uint8_t block[64])
-{
-	uint32_t v[8];
-	uint32_t w[64];
-
-	for (int i = 0; i < 16; i++) {
-		uint32_t word;
-
-		memcpy(&word, block + 4 * i, sizeof(word));
-		w[i] = be32toh(word);
-	}
-	for (int i = 16; i < 64; i++) {
-		uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
-		uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
-
-		w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-	}
-	memcpy(v, state, sizeof(v));
-	for (int i = 0; i < 64; i++) {
-		uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-		uint32_t t1 = v[7] + s1 + choice + constants[i] + w[i];
-		uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-		uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-
-		memmove(v + 1, v, 7 * sizeof(v[0]));
-		v[4] += t1;
-		v[0] = t1 + s0 + majority;
-	}
-	for (int i = 0; i < 8; i++)
-		state[i] += v[i];
-}
+#include <errno.h>
+#include <openssl/evp.h>
 
 void digest_init(struct digest_context *context)
 {
-	*context = (struct digest_context){
-		.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
-			  0x1f83d9ab, 0x5be0cd19},
-	};
+	context->evp = EVP_MD_CTX_new();
+	context->is_failed = !context->evp || !EVP_DigestInit_ex(context->evp, EVP_sha256(), NULL);
 }
 
 void digest_add(struct digest_context *context, const void *bytes, size_t size)
 {
-	const uint8_t *at = bytes;
-
-	while (size > 0) {
-		size_t used = context->size % sizeof(context->block);
-		size_t n = sizeof(context->block) - used;
-
-		if (n > size)
-			n = size;
-		memcpy(context->block + used, at, n);
-		context->size += n;
-		at += n;
-		size -= n;
-		if (context->size % sizeof(context->block) == 0)
-			compress(context->state, context->block);
-	}
+	if (!context->is_failed)
+		context->is_failed = !EVP_DigestUpdate(context->evp, bytes, size);
 }
 
-void digest_finish(struct digest_context *context, struct digest *ret_digest)
+int digest_finish(struct digest_context *context, struct digest *ret_digest)
 {
-	static const uint8_t padding[64] = {0x80};
-	uint64_t bits = htobe64(context->size * 8);
-	size_t used = context->size % sizeof(context->block);
+	struct digest digest;
 
-	digest_add(context, padding, (used < 56 ? 56 : 120) - used);
-	digest_add(context, &bits, sizeof(bits));
-	for (int i = 0; i < 8; i++) {
-		uint32_t word = htobe32(context->state[i]);
-
-		memcpy(ret_digest->bytes + 4 * i, &word, sizeof(word));
-	}
+	if (!context->is_failed)
+		context->is_failed = !EVP_DigestFinal_ex(context->evp, digest.bytes, NULL);
+	EVP_MD_CTX_free(context->evp);
+	if (context->is_failed)
+		return -ENOMEM;
+	*ret_digest = digest;
+	return 0;
 }
 
 void digest_format(char text[DIGEST_STRING_SIZE], const struct digest *digest)

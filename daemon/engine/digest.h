@@ -6,6 +6,7 @@
 #ifndef SECG_ENGINE_DIGEST_H
 #define SECG_ENGINE_DIGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,15 +18,14 @@ struct digest {
 };
 
 struct digest_context {
-	uint32_t state[8];
-	uint64_t size; /* bytes so far */
-	uint8_t block[64];
+	struct evp_md_ctx_st *evp; /* owned between init and finish */
+	bool is_failed;
 };
 
 void digest_init(struct digest_context *context);
 void digest_add(struct digest_context *context, const void *bytes, size_t size);
-/* The context must be initialised again before its next use. */
-void digest_finish(struct digest_context *context, struct digest *ret_digest);
+/* Ends what digest_init began. -ENOMEM: one of the steps has failed. */
+int digest_finish(struct digest_context *context, struct digest *ret_digest);
 /* Lower-case hexadecimal. */
 void digest_format(char text[DIGEST_STRING_SIZE], const struct digest *digest);
 

@@ -89,8 +89,11 @@ static int remember_policy(struct generation *generation, struct generation_port
 	char text[DIGEST_STRING_SIZE];
 	struct digest digest;
 	json_t *policy;
+	int r;
 
-	table_digest(&digest, entry);
+	r = table_digest(&digest, entry);
+	if (r < 0)
+		return r;
 	digest_format(text, &digest);
 	entry->changed = context->number;
 	if (known && strcmp(known, text) == 0)

@@ -88,7 +88,7 @@ void table_release(struct secg_port *ret_table, const struct secg_port *before)
 	*ret_table = table;
 }
 
-void table_digest(struct digest *ret_digest, const struct generation_port *entry)
+int table_digest(struct digest *ret_digest, const struct generation_port *entry)
 {
 	static const struct digest none;
 	struct digest_context context;
@@ -103,5 +103,5 @@ void table_digest(struct digest *ret_digest, const struct generation_port *entry
 		digest_add(&context, &otherwise, sizeof(otherwise));
 		digest_add(&context, policy ? &policy->digest : &none, sizeof(none));
 	}
-	digest_finish(&context, ret_digest);
+	return digest_finish(&context, ret_digest);
 }

@@ -16,7 +16,7 @@ void table_set_side(struct secg_port *table, const struct generation_port *entry
 /* Entry of a port that is being detached. It keeps the timeouts: its sessions stay visible until they are
  * removed. */
 void table_release(struct secg_port *ret_table, const struct secg_port *before);
-/* Digest of all that a session's verdict hangs on: rules, what holds without a rule, flags. */
-void table_digest(struct digest *ret_digest, const struct generation_port *entry);
+/* Digest of all that a session's verdict hangs on: rules, what holds without a rule, flags. -ENOMEM. */
+int table_digest(struct digest *ret_digest, const struct generation_port *entry);
 
 #endif
