@@ -35,8 +35,11 @@ static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 		.tags = skb->vlan_present,
 	};
 
-	/* Headers that lie in page fragments are pulled into the linear part. */
-	if (skb->data + head > skb->data_end)
+	/*
+	 * Headers that lie in page fragments are pulled into the linear part. Pointers, because the fields
+	 * are numbers of 32 bits and the verifier takes no pointer arithmetic of 32.
+	 */
+	if ((void *)(long)skb->data + head > (void *)(long)skb->data_end)
 		bpf_skb_pull_data(skb, head);
 	f.data = (void *)(long)skb->data;
 	f.data_end = (void *)(long)skb->data_end;
