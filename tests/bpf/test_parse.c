@@ -163,6 +163,7 @@ static void test_ipv4(void **state)
 	BOTH(MALFORMED, ETH, IP4(A, B, .no_length = 1), TCP(1, 80, SYN));
 	BOTH(MALFORMED, ETH, IP4(A, B, .ihl = 4), TCP(1, 80, SYN));
 	BOTH(MALFORMED, ETH, IP4(A, B, .ihl = 1), TCP(1, 80, SYN));
+	BOTH(MALFORMED, ETH, IP4(A, B, .ihl = 4), PROTO(99));
 	BOTH(MALFORMED, ETH, IP4(A, B, .ihl = 15), TCP(1, 80, SYN));
 	BOTH(MALFORMED, ETH, IP4(A, B, .version = 5), TCP(1, 80, SYN));
 	BOTH(MALFORMED, ETHERTYPE(0x86dd), IP4(A, B), TCP(1, 80, SYN), RAW(40));

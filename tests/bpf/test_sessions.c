@@ -215,6 +215,30 @@ FOR_ALL(test_timers)
 	}
 }
 
+/* Every packet of either side starts the timer again. */
+FOR_ALL(test_kept_alive)
+{
+	policy(TO_B, "");
+	OUT(PASS, ETH, AB(), UDP(1000, 53));
+	BACK(PASS, ETH, BA(), UDP(53, 1000));
+	for (int i = 0; i < 4; i++) {
+		rig_age(rig, SECONDS(170));
+		if (i % 2)
+			OUT(PASS, ETH, AB(), UDP(1000, 53));
+		else
+			BACK(PASS, ETH, BA(), UDP(53, 1000));
+	}
+	IS(ESTABLISHED, ESTABLISHED);
+	/* An active flow keeps no idle one. */
+	OUT(PASS, ETH, AB(), UDP(1001, 53));
+	BACK(PASS, ETH, BA(), UDP(53, 1001));
+	rig_age(rig, SECONDS(170));
+	OUT(PASS, ETH, AB(), UDP(1000, 53));
+	rig_age(rig, SECONDS(20));
+	BACK(PASS, ETH, BA(), UDP(53, 1000));
+	BACK(DEFAULT, ETH, BA(), UDP(53, 1001));
+}
+
 /* A clock that is a tick behind the entry's is no expiry. */
 FOR_ALL(test_clock_behind)
 {
@@ -344,6 +368,7 @@ int main(void)
 		TEST(test_through_two_ports),
 		TEST(test_far_ifindex),
 		TEST(test_timers),
+		TEST(test_kept_alive),
 		TEST(test_clock_behind),
 		TEST(test_overflow),
 		TEST(test_overflow_expires),
