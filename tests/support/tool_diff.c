@@ -24,16 +24,14 @@
 #include "packet_random.h"
 #include "policy_random.h"
 #include "reference.h"
+#include "tally.h"
 
-#define PORTS           2
-#define DIMENSIONS      5
-#define DIMENSION_EVERY 4 /* the dimensions of every n-th pair are looked into */
-#define REPORTS_MAX     5
-#define DEEP_SLOT       512
-#define SEEN_SLOTS      4096 /* more than twice the packets of a direction */
+#define PORTS        2
+#define REPORTS_MAX  5
+#define SEEN_SLOTS   4096 /* more than twice the packets of a direction */
 
-#define EXIT_DIFFERS    1
-#define EXIT_BROKEN     2
+#define EXIT_DIFFERS 1
+#define EXIT_BROKEN  2
 
 /* ── REST ───────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -82,31 +80,6 @@ static json_t *rest(const char *method, const char *path, const json_t *document
 }
 
 /* ── one policy ─────────────────────────────────────────────────────────────────────────────────── */
-
-static const struct {
-	uint32_t dimension;
-	const char *name;
-	const char *icmp_name;
-} dimensions[DIMENSIONS] = {
-	{SECG_DIM_SRC, "source", "source"},
-	{SECG_DIM_DST, "destination", "destination"},
-	{SECG_DIM_PROTO, "protocol", "protocol"},
-	{SECG_DIM_L4_HIGH, "source port", "ICMP type"},
-	{SECG_DIM_L4_LOW, "destination port", "ICMP code"},
-};
-
-struct tally {
-	uint64_t pairs;
-	uint64_t action[SECG_ACTION_PASS];
-	uint64_t family[SECG_FAMILY_COUNT];
-	uint64_t hook[PORTS];
-	uint64_t not_first; /* decided by a rule that is not the first */
-	uint64_t deep;      /* by one after DEEP_SLOT others */
-	uint64_t probed;
-	uint64_t decides[DIMENSIONS][2]; /* without it the verdict is another; [1]: of ICMP */
-	uint64_t policies, rules, counters;
-	uint64_t wrong;
-};
 
 /* What is being run; expectations are sums over its packets. */
 struct trial {
@@ -210,30 +183,6 @@ static enum secg_reason expect(struct trial *trial, const struct port_list *list
 	return verdict->action == SECG_ACTION_DROP ? SECG_REASON_RULE_DROP : SECG_REASON_NONE;
 }
 
-static void count_pair(struct tally *tally, const struct port_list *list,
-		       const struct compile_packet *packet, const struct compile_verdict *verdict)
-{
-	bool is_icmp = packet->has_l4 && !wire_has_ports(packet->protocol);
-
-	tally->action[verdict->action]++;
-	tally->family[packet->family]++;
-	if (verdict->action) {
-		tally->not_first += verdict->slot > 0;
-		tally->deep += verdict->slot >= DEEP_SLOT;
-	}
-	if (tally->pairs++ % DIMENSION_EVERY)
-		return;
-	tally->probed++;
-	for (int i = 0; i < DIMENSIONS; i++) {
-		struct compile_verdict other = reference_match_without(
-			list->acls, list->acl_count, packet, dimensions[i].dimension, NULL);
-
-		if (other.action != verdict->action ||
-		    (other.action && other.slot != verdict->slot))
-			tally->decides[i][is_icmp]++;
-	}
-}
-
 /* Whether the direction has seen the packet's tuple. A session that it opened would answer for the rules
  * then, and pass rules on the way would not count. */
 static bool is_repeated(struct trial *trial, const struct compile_packet *packet)
@@ -302,7 +251,7 @@ static void one_direction(struct trial *trial, const struct policy_port *port,
 		if (drops != (reason != SECG_REASON_NONE))
 			report_verdict(trial, port, direction, &packet, &verdict, drops);
 		trial->tally->hook[attached.is_xdp]++;
-		count_pair(trial->tally, list, &packet, &verdict);
+		tally_pair(trial->tally, list, &packet, &verdict);
 	}
 	attached_close(&attached);
 	for (uint32_t slot = 0; slot < SECG_MAX_ENTRIES; slot++)
@@ -395,54 +344,6 @@ static void run_trial(struct trial *trial, size_t rules, uint32_t packets)
 		free(trial->expected[i]);
 	config_free(trial->config);
 	json_decref(trial->document);
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static void print_tally(const struct tally *t)
-{
-	printf("%" PRIu64 " pairs of %" PRIu64 " policies (%" PRIu64 " rules), %" PRIu64
-	       " counters\n",
-	       t->pairs, t->policies, t->rules, t->counters);
-	printf("  decided by    allow %.1f %%, allow-stateless %.1f %%, drop %.1f %%, no rule %.1f %%\n",
-	       percent(t->action[SECG_ACTION_ALLOW], t->pairs),
-	       percent(t->action[SECG_ACTION_ALLOW_STATELESS], t->pairs),
-	       percent(t->action[SECG_ACTION_DROP], t->pairs),
-	       percent(t->action[SECG_ACTION_NONE], t->pairs));
-	printf("  family        IPv4 %.1f %%, IPv6 %.1f %%, not IP %.1f %%\n",
-	       percent(t->family[SECG_FAMILY_IPV4], t->pairs),
-	       percent(t->family[SECG_FAMILY_IPV6], t->pairs),
-	       percent(t->family[SECG_FAMILY_OTHER], t->pairs));
-	printf("  program       XDP %.1f %%, TC %.1f %%\n", percent(t->hook[1], t->pairs),
-	       percent(t->hook[0], t->pairs));
-	printf("  dimension     (without it another rule would decide)\n");
-	for (int i = 0; i < DIMENSIONS; i++) {
-		uint64_t ports = t->decides[i][0], icmp = t->decides[i][1];
-
-		if (dimensions[i].dimension & (SECG_DIM_L4_HIGH | SECG_DIM_L4_LOW))
-			printf("    %-18s%.1f %%\n    %-18s%.1f %%\n", dimensions[i].name,
-			       percent(ports, t->probed), dimensions[i].icmp_name,
-			       percent(icmp, t->probed));
-		else
-			printf("    %-18s%.1f %%\n", dimensions[i].name,
-			       percent(ports + icmp, t->probed));
-	}
-	printf("  not by the first rule %.1f %%, after %d rules %.1f %%\n",
-	       percent(t->not_first, t->pairs), DEEP_SLOT, percent(t->deep, t->pairs));
-}
-
-static int judge(const struct tally *t)
-{
-	if (t->wrong)
-		printf("FAILED: %" PRIu64 " verdicts or counters differ\n", t->wrong);
-	else if (percent(t->not_first, t->pairs) < 30)
-		printf("FAILED: fewer than 30 %% of the pairs are decided by a rule that is not the first\n");
-	else
-		printf("passed\n");
-	return t->wrong || percent(t->not_first, t->pairs) < 30 ? EXIT_DIFFERS : 0;
 }
 
 struct options {
@@ -540,7 +441,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("differential test, seed %" PRIu64 "\n", options.seed);
 	run_all(&options, ports, &tally);
-	print_tally(&tally);
+	tally_print(&tally);
 	curl_easy_cleanup(curl);
-	return judge(&tally);
+	return tally_judge(&tally) ? 0 : EXIT_DIFFERS;
 }

@@ -26,6 +26,7 @@
 #include <time.h>
 
 #include "core/cleanup.h"
+#include "insn.h"
 #include "wire.h"
 
 #define PAYLOAD_SIZE 10
@@ -57,56 +58,43 @@ static void die(const char *what, const char *why)
 
 /* ── the program ────────────────────────────────────────────────────────────────────────────────── */
 
-#define INSN(c, d, s, o, i)                                                         \
-	{                                                                           \
-		.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) \
-	}
-#define LOAD(size, d, s, o)  INSN(BPF_LDX | BPF_MEM | (size), d, s, o, 0)
-#define STORE(size, d, s, o) INSN(BPF_STX | BPF_MEM | (size), d, s, o, 0)
-#define MOVE(d, s)           INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define MOVE_IMM(d, i)       INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
-#define ALU_IMM(op, d, i)    INSN(BPF_ALU64 | (op) | BPF_K, d, 0, 0, i)
-#define SWAP(d, bits)        INSN(BPF_ALU | BPF_END | BPF_TO_BE, d, 0, 0, bits)
-#define EXIT                 INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
-
 /* Numbers a frame by the counter in `map` and redirects it; `at` is where its UDP header begins. */
 static int program_load(int map, const struct options *options, int ifindex, int at)
 {
 	const int payload = at + 8, end = payload + PAYLOAD_SIZE;
 	const struct bpf_insn insns[] = {
-		LOAD(BPF_W, 7, 1, offsetof(struct xdp_md, data)),
-		LOAD(BPF_W, 8, 1, offsetof(struct xdp_md, data_end)),
-		MOVE(2, 7),
-		ALU_IMM(BPF_ADD, 2, end),
-		INSN(BPF_JMP | BPF_JLE | BPF_X, 2, 8, 2, 0),
-		MOVE_IMM(0, XDP_ABORTED),
-		EXIT,
+		INSN_LOAD(BPF_W, 7, 1, offsetof(struct xdp_md, data)),
+		INSN_LOAD(BPF_W, 8, 1, offsetof(struct xdp_md, data_end)),
+		INSN_MOVE(2, 7),
+		INSN_ALU(BPF_ADD, 2, end),
+		INSN_SKIP_LE(2, 8, 2),
+		INSN_SET(0, XDP_ABORTED),
+		INSN_EXIT,
 		/* r6 = number, counted on */
-		INSN(BPF_LD | BPF_IMM | BPF_DW, 9, BPF_PSEUDO_MAP_VALUE, 0, map),
-		INSN(0, 0, 0, 0, 0),
-		LOAD(BPF_DW, 6, 9, 0),
-		MOVE(2, 6),
-		ALU_IMM(BPF_ADD, 2, 1),
-		STORE(BPF_DW, 9, 2, 0),
+		INSN_MAP_VALUE(9, map),
+		INSN_LOAD(BPF_DW, 6, 9, 0),
+		INSN_MOVE(2, 6),
+		INSN_ALU(BPF_ADD, 2, 1),
+		INSN_STORE(BPF_DW, 9, 2, 0),
 		/* number and complement */
-		MOVE(2, 6),
-		SWAP(2, 32),
-		STORE(BPF_W, 7, 2, payload),
-		ALU_IMM(BPF_XOR, 2, -1),
-		STORE(BPF_W, 7, 2, payload + 4),
+		INSN_MOVE(2, 6),
+		INSN_TO_BE(2, 32),
+		INSN_STORE(BPF_W, 7, 2, payload),
+		INSN_ALU(BPF_XOR, 2, -1),
+		INSN_STORE(BPF_W, 7, 2, payload + 4),
 		/* destination port = first + number % ports */
-		MOVE(2, 6),
-		ALU_IMM(BPF_MOD, 2, (int)options->ports),
-		ALU_IMM(BPF_ADD, 2, options->wire.dport),
-		SWAP(2, 16),
-		STORE(BPF_H, 7, 2, at + 2),
-		ALU_IMM(BPF_XOR, 2, -1),
-		STORE(BPF_H, 7, 2, payload + 8),
+		INSN_MOVE(2, 6),
+		INSN_ALU(BPF_MOD, 2, (int)options->ports),
+		INSN_ALU(BPF_ADD, 2, options->wire.dport),
+		INSN_TO_BE(2, 16),
+		INSN_STORE(BPF_H, 7, 2, at + 2),
+		INSN_ALU(BPF_XOR, 2, -1),
+		INSN_STORE(BPF_H, 7, 2, payload + 8),
 		/* out */
-		MOVE_IMM(1, ifindex),
-		MOVE_IMM(2, 0),
-		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect),
-		EXIT,
+		INSN_SET(1, ifindex),
+		INSN_SET(2, 0),
+		INSN_CALL(BPF_FUNC_redirect),
+		INSN_EXIT,
 	};
 	int fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "live", "GPL", insns, ARRAY_SIZE(insns), NULL);
 
