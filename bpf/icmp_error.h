@@ -102,7 +102,7 @@ static __attribute__((noinline)) int is_related(struct hook_context *ctx, const 
 {
 	__u32 hash, direction = !g->direction;
 	struct scratch *scratch = scratch_get();
-	struct secg_flow_key key;
+	struct secg_flow_key *key;
 	struct session found;
 
 	if (!scratch || !HOOK(inner_parse)(ctx, p->family, p->l4_offset + ICMP_HEADER_SIZE, p->end))
@@ -111,9 +111,10 @@ static __attribute__((noinline)) int is_related(struct hook_context *ctx, const 
 		if (scratch->inner.src[i] != p->dst[i])
 			return 0;
 	/* The embedded packet went the other way through this port. */
-	key_make(&key, &scratch->inner, g->port->domain, direction);
-	hash = secg_flow_hash(&key, secg_hash_seed);
-	if (!session_find(&found, &key, hash) ||
+	key = &scratch->key;
+	key_make(key, &scratch->inner, g->port->domain, direction);
+	hash = secg_flow_hash(key, secg_hash_seed);
+	if (!session_find(&found, key, hash) ||
 	    is_expired(g->port, scratch->inner.proto, found.s, found.word, g->now))
 		return 0;
 	/* An error renews nothing: a session not yet judged by the present policy waits for its own packet. */

@@ -27,7 +27,8 @@ struct extensions {
 
 struct scratch {
 	struct extensions ext;
-	struct packet inner; /* what an ICMP error carries */
+	struct packet inner;      /* what an ICMP error carries */
+	struct secg_flow_key key; /* of its flow */
 	struct iphdr ip4;
 	struct ipv6hdr ip6;
 	__u8 l4[8];
