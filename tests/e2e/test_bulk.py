@@ -52,7 +52,7 @@ def guarded_path(lab, hook, mtu=None, is_bridged=False):
 
 
 @pytest.mark.parametrize("family", [4, 6], ids=["ipv4", "ipv6"])
-def test_a_super_packet_counts_as_its_segments(fresh_lab, family):
+def test_a_super_packet_counts_as_its_segments(fresh_lab, family, capsys):
     """TC sees up to 64 KiB at once. Counted are packets and bytes as the wire would carry them: headers
     once a segment, so bytes − headers × packets is the payload, to the byte."""
     path, daemon = guarded_path(fresh_lab, "tc")
@@ -66,7 +66,8 @@ def test_a_super_packet_counts_as_its_segments(fresh_lab, family):
     sent = session["orig"]
     headers = 14 + (20 if family == 4 else 40) + 20 + 12  # with time stamps
     payload = sent["bytes"] - headers * sent["packets"]
-    print(f"\n{size} bytes, segment {segment}: {frames} frames on the veth, {sent['packets']} packets counted")
+    with capsys.disabled():
+        print(f"\n{size} bytes, segment {segment}: {frames} frames on the veth, {sent['packets']} packets counted")
     assert frames < sent["packets"] / 2, "no super-packets were seen: the test shows nothing"
     assert sent["packets"] >= size / segment
     # The SYN's options are 8 bytes longer; a retransmission would add whole segments.
@@ -121,7 +122,7 @@ def has_tso(ns, interface):
     return "tcp-segmentation-offload: on" in ns.run("ethtool", "-k", interface).stdout
 
 
-def test_one_stream_over_two_guarded_veths():
+def test_one_stream_over_two_guarded_veths(capsys):
     """The figure is evidence, printed; asserted is what makes it: TSO stays on at both ends."""
     with Lab() as lab:
         path = Path(lab, is_bridged=True)
@@ -136,6 +137,7 @@ def test_one_stream_over_two_guarded_veths():
                 best[is_guarded] = max(best[is_guarded], iperf(lab, path))
                 if is_guarded:
                     assert daemon.packets("any/tcp") > 1000
-        print(f"\none TCP stream over a bridge of two veths, best of 3: unguarded {best[False] / 1e9:.2f} Gbit/s, "
-              f"guarded {best[True] / 1e9:.2f} Gbit/s, ratio {best[True] / best[False]:.3f}")
+        with capsys.disabled():
+            print(f"\none TCP stream over a bridge of two veths, best of 3: unguarded {best[False] / 1e9:.2f} "
+                  f"Gbit/s, guarded {best[True] / 1e9:.2f} Gbit/s, ratio {best[True] / best[False]:.3f}")
         assert best[True] > 0
