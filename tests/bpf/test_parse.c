@@ -412,6 +412,25 @@ static void test_bytes(void **state)
 	assert_int_equal(verdict.counted.bytes, 54);
 }
 
+/* Frames of several buffers, which test runs take at XDP only. */
+static void test_jumbo(void **state)
+{
+	struct layer jumbo[] = {ETH, IP4(A, B), TCP(1, 80, ACK), RAW(8946), END};
+	struct rig_way way = {0};
+	struct rig_verdict verdict;
+	static struct frame frame;
+
+	(void)state;
+	rig_policy(rig, policy);
+	frame_build(&frame, jumbo);
+	verdict = rig_run(rig, RIG_XDP, &way, &frame);
+	assert_int_equal(verdict.reason, SECG_REASON_NONE);
+	assert_int_equal(verdict.counted.bytes, 9000);
+	jumbo[1].adjust = 1;
+	frame_build(&frame, jumbo);
+	assert_int_equal(rig_run(rig, RIG_XDP, &way, &frame).reason, SECG_REASON_MALFORMED);
+}
+
 /* A GSO packet is its segments; each after the first repeats the headers. */
 static void test_gso(void **state)
 {
@@ -458,6 +477,7 @@ int main(void)
 		TEST(test_fragment_memory),
 		TEST(test_unknown_port),
 		TEST(test_bytes),
+		TEST(test_jumbo),
 		TEST(test_gso),
 	};
 

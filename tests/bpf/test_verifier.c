@@ -23,6 +23,15 @@ struct cost {
 	char log[LOG_SIZE];
 };
 
+/* "stack depth 312+32+...", one number per function; a chain of calls may take 512 bytes. */
+static void print_stack(const char *log)
+{
+	const char *line = strstr(log, "stack depth ");
+
+	if (line)
+		print_message("  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
 /* "processed 123456 insns (limit 1000000) ...", the last line of the log. */
 static unsigned int processed(const char *log)
 {
@@ -58,6 +67,7 @@ static void test_instructions(void **state)
 
 		print_message("%s: %u instructions verified\n", bpf_program__name(costs[i].program),
 			      instructions);
+		print_stack(costs[i].log);
 		assert_in_range(instructions, 1, LIMIT - 1);
 	}
 	secg__destroy(skel);
