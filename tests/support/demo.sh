@@ -32,7 +32,7 @@ cleanup() {
 	trap '' INT TERM
 	trap - EXIT
 	end $servers $daemon
-	[ -z "$work" ] || secgd --detach-all >>"$work/log" 2>&1 || true
+	[ ! -d "$bpffs" ] || in_ns "$host" "$build/secgd" --bpffs "$bpffs" --detach-all >>"$work/log" 2>&1 || status=1
 	rm -rf "$bpffs"
 	for ns in $client $host $server; do
 		ip netns del "$ns" 2>/dev/null || true
@@ -76,9 +76,16 @@ in_ns() {
 	shift
 	nsenter --net="/run/netns/$ns" "$@"
 }
-secgd() {
-	in_ns "$host" "$build/secgd" --socket "$work/secgd.sock" --state-dir "$work/state" \
-		--run-dir "$work/run" --bpffs "$bpffs" --max-sessions 16384 "$@"
+# A function in the background is a shell around its program: a signal to $! would not reach the program.
+# So secgd and the servers are started as simple commands, which nsenter becomes.
+start_secgd() {
+	nsenter --net="/run/netns/$host" "$build/secgd" --socket "$work/secgd.sock" --state-dir "$work/state" \
+		--run-dir "$work/run" --bpffs "$bpffs" --max-sessions 16384 >>"$work/log" 2>&1 &
+	daemon=$!
+	if ! await curl -sf --unix-socket "$work/secgd.sock" http://localhost/healthz; then
+		cat "$work/log" >&2
+		exit 1
+	fi
 }
 # Waits up to five seconds for a command to succeed.
 await() {
@@ -139,7 +146,7 @@ END
 mkdir "$work/www"
 echo 'hello from the server' >"$work/www/index.html"
 serve() {
-	in_ns "$server" "$@" >/dev/null 2>&1 &
+	nsenter --net="/run/netns/$server" "$@" >/dev/null 2>&1 &
 	servers="$servers $!"
 }
 serve /usr/bin/python3 -m http.server --bind :: --directory "$work/www" 8080
@@ -158,12 +165,7 @@ expect pass 'http to port 8080' get 10.77.2.2:8080
 expect pass 'http to port 8081' get 10.77.2.2:8081
 
 title 'The daemon starts, the policy is applied'
-secgd >"$work/log" 2>&1 &
-daemon=$!
-if ! await curl -sf --unix-socket "$work/secgd.sock" http://localhost/healthz; then
-	cat "$work/log" >&2
-	exit 1
-fi
+start_secgd
 grep -v '^#' "$policy" | sed 's/^/    /'
 show apply -f "$policy"
 show get ports
@@ -184,11 +186,10 @@ title 'The daemon is killed: the kernel goes on by the same policy'
 kill -9 $daemon
 wait $daemon 2>/dev/null || true
 daemon=''
+expect stop 'sgctl finds no daemon' "$build/sgctl" --socket "$work/secgd.sock" get ports
 expect pass 'http to port 8080' get 10.77.2.2:8080
 expect stop 'http to port 8081' get 10.77.2.2:8081
-secgd >>"$work/log" 2>&1 &
-daemon=$!
-await curl -sf --unix-socket "$work/secgd.sock" http://localhost/healthz
+start_secgd
 
 title 'What was tracked, and what was counted'
 show sessions
