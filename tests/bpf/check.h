@@ -40,6 +40,12 @@ static const char *interface;
 #define FROM(reason, ...) EXPECT(SECG_FROM, reason, __VA_ARGS__)
 #define TO(reason, ...)   EXPECT(SECG_TO, reason, __VA_ARGS__)
 
+#define BOTH(reason, ...)                  \
+	do {                               \
+		FROM(reason, __VA_ARGS__); \
+		TO(reason, __VA_ARGS__);   \
+	} while (0)
+
 static const char *reason_name(enum secg_reason reason)
 {
 	static const char *const names[SECG_REASON_COUNT] = {[SECG_REASON_NONE] = "pass",

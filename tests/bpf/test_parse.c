@@ -15,13 +15,6 @@ static const char policy[] =
 	" {'id': 'odd', 'action': 'allow-stateless', 'protocol': 99}]}},"
 	" 'ports': {'p1': {'interface': 'p1', 'infrastructure': [], 'from': ['a'], 'to': ['a']}}}";
 
-/* Both directions: both hooks of from, and TC in to. */
-#define BOTH(reason, ...)                  \
-	do {                               \
-		FROM(reason, __VA_ARGS__); \
-		TO(reason, __VA_ARGS__);   \
-	} while (0)
-
 /* ── frames cut off at every length ─────────────────────────────────────────────────────────────── */
 
 struct sweep {
