@@ -67,9 +67,10 @@ struct frame {
 	void *data_end;
 	__u32 length;   /* bytes of the whole frame, buffers beyond data_end included */
 	__u32 segments; /* GSO; 1 otherwise */
-	__u16 l3_type;  /* EtherType where the device has no Ethernet header, 0 where it has one */
+	__u16 l3_type;  /* EtherType of a device without Ethernet header */
 	__u16 tags;     /* VLAN tags that the hook took from metadata */
-	__u32 is_gso;
+	__u8 is_gso;
+	__u8 is_l3; /* the device has no Ethernet header */
 };
 
 #define TCP_FIN 0x01

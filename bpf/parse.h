@@ -254,7 +254,7 @@ __inline __u8 parse(struct hook_context *ctx, struct packet *p, const struct fra
 
 	p->packets = f->segments;
 	p->bytes = f->length;
-	if (f->l3_type) {
+	if (f->is_l3) {
 		p->ethertype = f->l3_type;
 		return parse_l3(ctx, p, f, 0);
 	}

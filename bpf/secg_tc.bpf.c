@@ -31,7 +31,7 @@ static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 	struct frame f = {
 		.length = skb->len,
 		.segments = segments(skb),
-		.is_gso = skb->gso_size,
+		.is_gso = !!skb->gso_size,
 		.tags = skb->vlan_present,
 	};
 
@@ -43,8 +43,10 @@ static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 		bpf_skb_pull_data(skb, head);
 	f.data = (void *)(long)skb->data;
 	f.data_end = (void *)(long)skb->data_end;
-	if (entry && (entry->flags & SECG_PORT_L3))
+	if (entry && (entry->flags & SECG_PORT_L3)) {
+		f.is_l3 = 1;
 		f.l3_type = bpf_ntohs(skb->protocol);
+	}
 	return verdict(skb, &f, skb->ifindex, entry, direction) ? VERDICT_DROP : VERDICT_NEXT;
 }
 

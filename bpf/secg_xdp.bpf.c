@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* Hook XDP, direction from: entry point only. */
+/* Hook XDP, direction from: entry point only. Devices with an Ethernet header only (dp_choose_hook). */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -10,16 +10,6 @@
 #define load_bytes(ctx, offset, to, size) bpf_xdp_load_bytes(ctx, offset, to, size)
 
 #include "verdict.h"
-
-/* A frame without Ethernet header shows its family in the first half-byte. */
-static __always_inline __u16 l3_type(const void *data, const void *data_end)
-{
-	const __u8 *first = data;
-
-	if (data + 1 > data_end)
-		return ETH_P_IP;
-	return *first >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP;
-}
 
 SEC("xdp.frags")
 int secg_xdp(struct xdp_md *ctx)
@@ -32,8 +22,6 @@ int secg_xdp(struct xdp_md *ctx)
 		.segments = 1,
 	};
 
-	if (entry && (entry->flags & SECG_PORT_L3))
-		f.l3_type = l3_type(f.data, f.data_end);
 	return verdict(ctx, &f, ctx->ingress_ifindex, entry, SECG_FROM) ? XDP_DROP : XDP_PASS;
 }
 

@@ -130,26 +130,49 @@ static int attach_tc(struct side *side)
 }
 
 /* Id of a program that sees packets before a TC program of ours and may keep them from it; 0 none. */
-static uint32_t program_before(const struct side *side)
+static uint32_t program_before(const struct dp *dp, int ifindex, bool is_egress, enum dp_mode mode)
 {
-	bool is_egress = side->direction == SECG_TO;
-	uint32_t own = side->dp->programs[is_egress ? DP_PROGRAM_TC_TO : DP_PROGRAM_TC_FROM].id;
+	uint32_t own = dp->programs[is_egress ? DP_PROGRAM_TC_TO : DP_PROGRAM_TC_FROM].id;
 	uint32_t ids[SYS_MPROG_MAX], count = 0;
 
-	if (side->mode != DP_MODE_TCX && side->mode != DP_MODE_CLSACT)
+	if (mode != DP_MODE_TCX && mode != DP_MODE_CLSACT)
 		return 0;
 	/* A kernel with TCX runs what is there before clsact. */
-	if (sys_tcx_query(side->ifindex, is_egress ? SYS_ATTACH_TCX_EGRESS : SYS_ATTACH_TCX_INGRESS,
-			  ids, &count) == 0 &&
+	if (sys_tcx_query(ifindex, is_egress ? SYS_ATTACH_TCX_EGRESS : SYS_ATTACH_TCX_INGRESS, ids,
+			  &count) == 0 &&
 	    count && ids[0] != own)
 		return ids[0];
-	return side->mode == DP_MODE_CLSACT ? sys_clsact_before(side->ifindex, is_egress) : 0;
+	return mode == DP_MODE_CLSACT ? sys_clsact_before(ifindex, is_egress) : 0;
+}
+
+bool dp_review(const struct dp *dp, int ifindex, struct dp_attachment *attachment)
+{
+	static const char *const words[SECG_DIRECTIONS] = {"from", "to"};
+	uint32_t before[SECG_DIRECTIONS] = {
+		program_before(dp, ifindex, false, attachment->mode),
+		program_before(dp, ifindex, true, attachment->mode_to),
+	};
+	char text[64];
+
+	if (!memcmp(before, attachment->before, sizeof(before)))
+		return false;
+	memcpy(attachment->before, before, sizeof(before));
+	memcpy(attachment->message, attachment->standing, sizeof(attachment->message));
+	for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
+		if (!before[direction])
+			continue;
+		sys_program_text(before[direction], text, sizeof(text));
+		message_add(attachment->message,
+			    "direction %s: TC program %s stands before ours and may decide first",
+			    words[direction], text);
+	}
+	attachment->is_degraded = attachment->message[0];
+	return true;
 }
 
 static void report(struct dp_attachment *attachment, const struct side sides[SECG_DIRECTIONS],
 		   const struct dp_choice *choice, const struct net_link *link)
 {
-	static const char *const words[SECG_DIRECTIONS] = {"from", "to"};
 	const struct loaded *programs = sides[0].dp->programs;
 	enum dp_program from = choice->is_xdp ? DP_PROGRAM_XDP : DP_PROGRAM_TC_FROM;
 
@@ -159,26 +182,17 @@ static void report(struct dp_attachment *attachment, const struct side sides[SEC
 	memcpy(attachment->prog_tag, programs[from].tag, DP_TAG_SIZE);
 	memcpy(attachment->prog_tag_to, programs[DP_PROGRAM_TC_TO].tag, DP_TAG_SIZE);
 	if (choice->message[0])
-		message_add(attachment->message, "%s", choice->message);
-	for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
-		uint32_t before = program_before(&sides[direction]);
-		char text[64];
-
-		if (!before)
-			continue;
-		sys_program_text(before, text, sizeof(text));
-		message_add(attachment->message,
-			    "direction %s: TC program %s stands before ours and may decide first",
-			    words[direction], text);
-	}
+		message_add(attachment->standing, "%s", choice->message);
 	/* A driver that takes tags out hides them from XDP. Software devices do not. */
 	if (attachment->mode == DP_MODE_NATIVE && !link->kind[0] &&
 	    sys_rxvlan_off(link->ifindex) < 0)
 		message_add(
-			attachment->message,
+			attachment->standing,
 			"the NIC removes VLAN tags and will not stop: XDP takes tagged frames for "
 			"untagged ones, use hook tc");
+	memcpy(attachment->message, attachment->standing, sizeof(attachment->message));
 	attachment->is_degraded = attachment->message[0];
+	dp_review(sides[0].dp, link->ifindex, attachment);
 }
 
 /* Both directions, new hooks first; the old ones stay until all of them are there. */

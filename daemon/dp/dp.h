@@ -108,7 +108,11 @@ struct dp_attachment {
 	enum dp_mode mode_to; /* of to */
 	char prog_tag[DP_TAG_SIZE];
 	char prog_tag_to[DP_TAG_SIZE];
-	bool is_degraded; /* works, but not as asked: message says why (generic XDP, a program before ours) */
+	uint32_t before
+		[SECG_DIRECTIONS]; /* id of a TC program that sees packets before ours; 0: none */
+	char standing[DP_MESSAGE_SIZE]; /* what there was to say when it was attached */
+	/* Works, but not as asked: generic XDP, a program before ours. The message is standing and before. */
+	bool is_degraded;
 	char message[DP_MESSAGE_SIZE];
 };
 
@@ -142,6 +146,8 @@ void dp_choose_hook(struct dp_choice *ret_choice, enum port_hook hook,
  */
 int dp_attach(struct dp *dp, uint32_t id, const struct net_link *link, enum port_hook hook,
 	      struct dp_attachment *ret_attachment);
+/* Asks again which programs stand before ours. True: that has changed, and message and is_degraded with it. */
+bool dp_review(const struct dp *dp, int ifindex, struct dp_attachment *attachment);
 /* Removes hooks, pins and the ifindex entry of a port; absent ones are no error. */
 int dp_detach(struct dp *dp, uint32_t id, int ifindex);
 /* The interface is gone: removes pins and the ifindex entry. */

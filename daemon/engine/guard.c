@@ -9,7 +9,8 @@
 #include "core/log.h"
 #include "engine/internal.h"
 
-#define BACKOFF_MAX_S 30
+#define BACKOFF_MAX_S  30
+#define REVIEWS_A_TICK 64 /* ports whose hooks are looked at in a second */
 
 const char *const port_state_names[] = {
 	[PORT_WAITING] = "waiting",
@@ -189,8 +190,26 @@ void guards_link_event(enum net_event event, const struct net_link *link, void *
 	}
 }
 
+/* A program that somebody puts before ours makes no event: a few ports a second are asked. */
+static void review(struct engine *engine)
+{
+	size_t count = engine->guard_count < REVIEWS_A_TICK ? engine->guard_count : REVIEWS_A_TICK;
+
+	for (size_t i = 0; i < count; i++) {
+		struct guard *guard = &engine->guards[engine->next_review++ % engine->guard_count];
+		struct dp_attachment *attachment = &guard->attachment;
+
+		if (guard->state != PORT_GUARDED && guard->state != PORT_DEGRADED)
+			continue;
+		if (dp_review(engine->dp, guard->ifindex, attachment))
+			set_state(guard, attachment->is_degraded ? PORT_DEGRADED : PORT_GUARDED,
+				  attachment->message);
+	}
+}
+
 void guards_tick(struct engine *engine)
 {
+	review(engine);
 	for (size_t i = 0; i < engine->guard_count; i++) {
 		struct guard *guard = &engine->guards[i];
 		const struct net_link *link;

@@ -50,6 +50,7 @@ struct engine {
 	size_t leftover_count;
 	struct change *queue[QUEUE_MAX];
 	size_t queue_count;
+	size_t next_review;  /* index of the guard that is looked at next */
 	bool is_settle_owed; /* a flip whose grace period has not been waited for */
 	bool has_removed;    /* ids in `removed` have sessions to clear away */
 	bool removed[SECG_MAX_PORTS];
@@ -80,7 +81,7 @@ enum port_side flip_side_of(const char *interface, void *engine);
 /* Attaches to the interface of the port's name, or waits for it. */
 void guard_attach(struct engine *engine, struct guard *guard);
 void guards_link_event(enum net_event event, const struct net_link *link, void *engine);
-/* Every second: tries failed ports again, each after its own backoff. */
+/* Every second: looks who stands before ours, tries failed ports again, each after its own backoff. */
 void guards_tick(struct engine *engine);
 
 /* ── follow.c ───────────────────────────────────────────────────────────────────────────────────── */

@@ -151,16 +151,14 @@ def test_foreign_tc_program_before_ours_is_reported(fresh_lab, path, foreign):
     daemon.apply(policy(hook="tc"))
     foreign.attach(path.host, "h0", "foreign_next", others.TCX_INGRESS, others.BEFORE)
     assert_filters(path)
-    daemon.kill()
-    daemon.start()
-    port = daemon.port("p")
-    assert port["state"] == "degraded"
+    port = daemon.wait_port("p", "degraded")
     assert str(foreign.number("foreign_next")) in port["message"] and "before" in port["message"]
     assert_filters(path)
-    foreign.detach()
     daemon.kill()
     daemon.start()
-    assert daemon.port("p")["state"] == "guarded"
+    assert daemon.port("p")["state"] == "degraded"
+    foreign.detach()
+    daemon.wait_port("p")
 
 
 def test_foreign_xdp_program(fresh_lab, path, foreign):
