@@ -153,6 +153,20 @@ static bool has_body(const struct stream *stream)
 	       header(stream, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
+/*
+ * Whether a refusal goes out before the body. A small one is taken first and thrown away: a client that is
+ * still writing when the connection closes may never read the answer.
+ */
+static bool is_refused_early(const struct stream *stream)
+{
+	const char *length = header(stream, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	uint64_t size;
+
+	return stream->exchange.reply.status && has_body(stream) &&
+	       (stream->connection->is_excess || !length ||
+		request_parse_number(&size, length, 0, SERVER_DRAIN_BYTES) < 0);
+}
+
 static void refuse_too_large(struct stream *stream)
 {
 	reply_error(&stream->exchange.reply, 413, ERROR_TOO_LARGE, "",
@@ -280,7 +294,7 @@ enum MHD_Result stream_handle(void *cls, struct MHD_Connection *mhd, const char 
 		stream->has_headers = true;
 		admit(stream, method);
 		/* without a body the answer can wait for the end, and the connection lives on */
-		return exchange->reply.status && has_body(stream) ? send_reply(stream) : MHD_YES;
+		return is_refused_early(stream) ? send_reply(stream) : MHD_YES;
 	}
 	if (*data_size) {
 		receive(stream, data, *data_size);
