@@ -33,12 +33,19 @@ static void refuse_memory(struct change *change)
 	batch_refuse(change, 500, ERROR_INTERNAL, "no memory");
 }
 
-int batch_status(const struct errors *errs)
+static bool are_all(const struct errors *errs, enum error_code code)
 {
 	for (size_t i = 0; i < errs->count; i++)
-		if (errs->items[i].code != ERROR_LIMIT)
-			return 400;
-	return 507;
+		if (errs->items[i].code != code)
+			return false;
+	return true;
+}
+
+int batch_status(const struct errors *errs)
+{
+	if (are_all(errs, ERROR_LIMIT))
+		return 507;
+	return are_all(errs, ERROR_CONFLICT) ? 409 : 400;
 }
 
 static bool check_if_match(struct change *change, const struct draft *on)

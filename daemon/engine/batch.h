@@ -30,7 +30,7 @@ void batch_judge(struct change *change, const struct draft *on, struct draft *re
 
 /* Answers a change with one error of status and code, whatever it was answered before. */
 void batch_refuse(struct change *change, int status, enum error_code code, const char *message);
-/* 507 where all errors are limits, 400 otherwise. */
+/* 507 where all errors are limits, 409 where all are conflicts, 400 otherwise. */
 int batch_status(const struct errors *errs);
 /* Empties the result, so that the change can be judged anew. */
 void change_result_fini(struct change_result *result);
