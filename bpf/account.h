@@ -6,7 +6,7 @@
 #include "maps.h"
 #include "packet.h"
 
-/* Result of a step: 0 pass, else the reason of the drop. */
+/* `reason` 0: it passed. */
 __inline void account(__u32 port, __u32 direction, const struct packet *p, __u32 reason)
 {
 	struct secg_port_counters *counters = bpf_map_lookup_elem(&secg_port_counters, &port);

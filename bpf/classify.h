@@ -266,10 +266,8 @@ __inline void query_make(struct query *q, const struct packet *p, __u32 policy, 
 	} else {
 		q->high = p->icmp_type;
 		q->low = p->icmp_code;
-		if (is_reply && p->proto == IPPROTO_ICMP)
-			q->high = p->icmp_type ? p->icmp_type - 1 : 8;
-		else if (is_reply)
-			q->high = p->icmp_type - 1;
+		if (is_reply && p->l4 == L4_ICMP_ANSWER)
+			q->high = bpf_ntohs(p->sport) >> 8;
 	}
 }
 

@@ -54,6 +54,7 @@ __inline __u32 extension_step(struct hook_context *ctx, struct extensions *e, __
 		/* Neither an offset nor more to come: an atomic fragment is whole (RFC 6946). */
 		if (fragment & 0xfff9) {
 			e->fragment = fragment & 0xfff8 ? FRAGMENT_LATER : FRAGMENT_FIRST;
+			e->fragment_edge = fragment & 0xfff8 ? fragment & 0xfff8 : end - at - 8;
 			__builtin_memcpy(&e->fragment_id, e->header + 4, 4);
 		}
 	}
@@ -81,6 +82,7 @@ __attribute__((noinline)) int HOOK(extensions_walk)(struct hook_context *ctx, __
 	e->type = type;
 	e->fragment = FRAGMENT_NONE;
 	e->fragment_id = 0;
+	e->fragment_edge = 0;
 	for (__u32 i = 0; i < PARSE_MAX_EXTENSIONS; i++) {
 		e->reason = extension_step(ctx, e, end);
 		if (e->reason || e->fragment == FRAGMENT_LATER || !is_extension(e->type))

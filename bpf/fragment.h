@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * Later fragments inherit the verdict of the first of their datagram; one that comes before it is
- * dropped. No rule is ever matched with ports that a fragment does not show.
+ * dropped, so is one that overwrites a part of the first. No rule is ever matched with ports that a fragment
+ * does not show.
  */
 #ifndef SECG_BPF_FRAGMENT_H
 #define SECG_BPF_FRAGMENT_H
@@ -33,7 +34,7 @@ __inline void fragment_key(struct secg_fragment_key *key, const struct guard *g,
 static __attribute__((noinline)) int fragment_first(const struct guard *g, const struct packet *p,
 						    __u32 rule)
 {
-	struct secg_fragment value = {.seen = g->now, .rule = rule};
+	struct secg_fragment value = {.seen = g->now, .rule = rule, .end = p->fragment_edge};
 	struct secg_fragment_key key;
 
 	fragment_key(&key, g, p);
@@ -59,6 +60,9 @@ static __attribute__((noinline)) __u32 fragment_later(const struct guard *g, con
 	/* Signed: another CPU may have stored it a tick after this one read the clock. */
 	if (!first || (__s32)(g->now - first->seen) > FRAGMENT_LIFE_TICKS)
 		return SECG_REASON_FRAG_EARLY;
+	/* RFC 5722, RFC 1858 §3: it could put other ports in the place of those that were judged. */
+	if (p->fragment_edge < first->end)
+		return SECG_REASON_FRAG_OVERLAP;
 	*ret_rule = first->rule;
 	return SECG_REASON_NONE;
 }

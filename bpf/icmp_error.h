@@ -2,8 +2,7 @@
 /*
  * ICMP errors: related to a session when the packet they carry belongs to it and the error goes to who
  * sent that packet, whoever sends the error. Eight bytes of transport header suffice (RFC 792); options
- * and extension headers inside are walked. Needs load_bytes() of the
- * hook.
+ * and extension headers inside are walked. Needs load_bytes() of the hook.
  */
 #ifndef SECG_BPF_ICMP_ERROR_H
 #define SECG_BPF_ICMP_ERROR_H
@@ -73,27 +72,20 @@ __attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 
 					: inner_ipv6(ctx, scratch, at, end);
 	if (!at)
 		return 0;
-	switch (inner->proto) {
-	case IPPROTO_TCP:
-	case IPPROTO_UDP:
-	case PROTO_UDPLITE:
-	case PROTO_SCTP:
-	case PROTO_DCCP:
-		if (at + 8 > end || load_bytes(ctx, at, l4, 8))
-			return 0;
-		inner->l4 = L4_PORTS;
-		inner->sport = *(__be16 *)l4;
-		inner->dport = *(__be16 *)(l4 + 2);
-		return 1;
-	case IPPROTO_ICMP:
-	case IPPROTO_ICMPV6:
+	if (inner->proto == IPPROTO_ICMP || inner->proto == IPPROTO_ICMPV6) {
 		if (at + 8 > end || load_bytes(ctx, at, l4, 8))
 			return 0;
 		parse_icmp(inner, l4);
 		return inner->l4 == L4_ICMP_QUERY || inner->l4 == L4_ICMP_ANSWER;
-	default:
-		return 1;
 	}
+	if (!secg_has_ports(inner->proto))
+		return 1;
+	if (at + 8 > end || load_bytes(ctx, at, l4, 8))
+		return 0;
+	inner->l4 = L4_PORTS;
+	inner->sport = *(__be16 *)l4;
+	inner->dport = *(__be16 *)(l4 + 2);
+	return 1;
 }
 
 /* 1: the error belongs to a live session, *ret_rule is that session's. */

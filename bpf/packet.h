@@ -31,8 +31,8 @@ enum packet_fragment {
 enum packet_l4 {
 	L4_NONE,        /* nothing below the protocol number */
 	L4_PORTS,       /* sport, dport */
-	L4_ICMP_QUERY,  /* type, code; identifier in sport */
-	L4_ICMP_ANSWER, /* type, code; identifier in dport */
+	L4_ICMP_QUERY,  /* type, code; identifier in sport, type and code again in dport */
+	L4_ICMP_ANSWER, /* type, code; identifier in dport, those of the query in sport */
 	L4_ICMP_ERROR,  /* type, code; an IP packet follows */
 	L4_ICMP_OTHER,  /* type, code */
 };
@@ -56,7 +56,8 @@ struct packet {
 	__u32 seq; /* TCP, host order */
 	__u32 ack;
 	__be32 fragment_id;
-	__u32 packets; /* as on the wire: a GSO packet is its segments */
+	__u32 fragment_edge; /* byte of the datagram where a first fragment ends, a later one begins */
+	__u32 packets;       /* as on the wire: a GSO packet is its segments */
 	__u32 bytes;
 	__u32 is_stp; /* LLC 42-42-03 */
 };
@@ -66,11 +67,11 @@ struct frame {
 	void *data;
 	void *data_end;
 	__u32 length;   /* bytes of the whole frame, buffers beyond data_end included */
-	__u32 segments; /* GSO; 1 otherwise */
+	__u32 segments; /* of a GSO packet; 0: not known, or not one */
 	__u16 l3_type;  /* EtherType of a device without Ethernet header */
 	__u16 tags;     /* VLAN tags that the hook took from metadata */
-	__u8 is_gso;
-	__u8 is_l3; /* the device has no Ethernet header */
+	__u32 gso_size; /* bytes of payload a segment; 0: not a GSO packet */
+	__u8 is_l3;     /* the device has no Ethernet header */
 };
 
 #define TCP_FIN 0x01

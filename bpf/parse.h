@@ -22,9 +22,11 @@
 
 #define ICMP_TYPE_UNREACH  3
 #define ICMP_TYPE_QUENCH   4
-#define ICMP_TYPE_REDIRECT 5
 #define ICMP_TYPE_EXCEEDED 11
 #define ICMP_TYPE_PARAM    12
+
+#define ICMP6_TYPE_UNREACH 1
+#define ICMP6_TYPE_PARAM   4
 
 /* A pointer to `size` bytes at `offset`, or NULL where the first buffer ends before. */
 __inline void *frame_at(const struct frame *f, __u32 offset, __u32 size)
@@ -43,7 +45,7 @@ __inline void *frame_at(const struct frame *f, __u32 offset, __u32 size)
 	return at;
 }
 
-/* RFC 792, RFC 950: the query types are even but for echo, whose answer is 0. */
+/* RFC 792, RFC 950. A redirect is no answer to a packet but advice on routes: it takes a rule. */
 __inline __u8 icmp4_kind(__u8 type)
 {
 	switch (type) {
@@ -59,7 +61,6 @@ __inline __u8 icmp4_kind(__u8 type)
 		return L4_ICMP_ANSWER;
 	case ICMP_TYPE_UNREACH:
 	case ICMP_TYPE_QUENCH:
-	case ICMP_TYPE_REDIRECT:
 	case ICMP_TYPE_EXCEEDED:
 	case ICMP_TYPE_PARAM:
 		return L4_ICMP_ERROR;
@@ -68,16 +69,25 @@ __inline __u8 icmp4_kind(__u8 type)
 	}
 }
 
-/* RFC 4443 §2.1: types below 128 are errors. */
+/* RFC 4443 §2.1. Types below 128 that nobody has assigned are errors about nothing. */
 __inline __u8 icmp6_kind(__u8 type)
 {
-	if (type < 128)
+	if (type >= ICMP6_TYPE_UNREACH && type <= ICMP6_TYPE_PARAM)
 		return L4_ICMP_ERROR;
 	if (type == 128)
 		return L4_ICMP_QUERY;
 	return type == 129 ? L4_ICMP_ANSWER : L4_ICMP_OTHER;
 }
 
+/* The type of the query that an answer of this type belongs to. */
+__inline __u8 icmp_query_type(__u8 family, __u8 answer)
+{
+	if (family == SECG_FAMILY_IPV4 && !answer)
+		return 8; /* echo */
+	return answer - 1;
+}
+
+/* A query and its answer show the same identifier, the same code and one pair of types. */
 __inline __u8 parse_icmp(struct packet *p, const __u8 *header)
 {
 	__be16 id = *(const __be16 *)(header + 4);
@@ -85,11 +95,25 @@ __inline __u8 parse_icmp(struct packet *p, const __u8 *header)
 	p->icmp_type = header[0];
 	p->icmp_code = header[1];
 	p->l4 = p->family == SECG_FAMILY_IPV4 ? icmp4_kind(header[0]) : icmp6_kind(header[0]);
-	if (p->l4 == L4_ICMP_QUERY)
+	if (p->l4 == L4_ICMP_QUERY) {
 		p->sport = id;
-	else if (p->l4 == L4_ICMP_ANSWER)
+		p->dport = bpf_htons(p->icmp_type << 8 | p->icmp_code);
+	} else if (p->l4 == L4_ICMP_ANSWER) {
+		p->sport = bpf_htons(icmp_query_type(p->family, p->icmp_type) << 8 | p->icmp_code);
 		p->dport = id;
+	}
 	return SECG_REASON_NONE;
+}
+
+/* A GSO packet counts as what will be on the wire: each segment repeats the `headers` bytes of headers. */
+__inline void count_segments(struct packet *p, const struct frame *f, __u32 headers)
+{
+	if (!f->gso_size)
+		return;
+	/* Some senders leave the number to whoever segments. */
+	if (!f->segments && f->length > headers)
+		p->packets = (f->length - headers + f->gso_size - 1) / f->gso_size;
+	p->bytes += (p->packets - 1) * headers;
 }
 
 /*
@@ -133,7 +157,7 @@ __inline __u8 parse_l4(struct packet *p, const struct frame *f, __u32 room)
 	p->l4 = L4_PORTS;
 	p->sport = *(const __be16 *)header;
 	p->dport = *(const __be16 *)(header + 2);
-	if (p->proto == IPPROTO_UDP && !p->fragment && !f->is_gso) {
+	if (p->proto == IPPROTO_UDP && !p->fragment && !f->gso_size) {
 		__u32 length = bpf_ntohs(*(const __be16 *)(header + 4));
 
 		/* Zero is a length in IPv6 only (RFC 2675 §4). */
@@ -154,10 +178,9 @@ __inline __u8 parse_l4(struct packet *p, const struct frame *f, __u32 room)
 		p->tcp_flags = header[13] & 0x3f;
 		p->seq = bpf_ntohl(*(const __be32 *)(header + 4));
 		p->ack = bpf_ntohl(*(const __be32 *)(header + 8));
-		/* Every segment after the first repeats the headers. */
-		p->bytes += (f->segments - 1) * (p->l4_offset + header_size);
-	} else if (f->is_gso) {
-		p->bytes += (f->segments - 1) * (p->l4_offset + 8);
+		count_segments(p, f, p->l4_offset + header_size);
+	} else {
+		count_segments(p, f, p->l4_offset + 8);
 	}
 	return SECG_REASON_NONE;
 }
@@ -172,7 +195,7 @@ __inline __u8 parse_ipv4(struct packet *p, const struct frame *f, __u32 offset)
 		return SECG_REASON_MALFORMED;
 	header_size = ip->ihl * 4;
 	total = bpf_ntohs(ip->tot_len);
-	if (!total && f->is_gso) /* IPv4 BIG TCP */
+	if (!total && f->gso_size) /* IPv4 BIG TCP */
 		total = f->length - offset;
 	if (header_size < sizeof(*ip) || total < header_size || offset + total > f->length)
 		return SECG_REASON_MALFORMED;
@@ -191,9 +214,11 @@ __inline __u8 parse_ipv4(struct packet *p, const struct frame *f, __u32 offset)
 			if ((fragment & IP_OFFSET_MASK) == 1 && p->proto == IPPROTO_TCP)
 				return SECG_REASON_FRAG_TINY;
 			p->fragment = FRAGMENT_LATER;
+			p->fragment_edge = (fragment & IP_OFFSET_MASK) * 8;
 			return SECG_REASON_NONE;
 		}
 		p->fragment = FRAGMENT_FIRST;
+		p->fragment_edge = total - header_size;
 	}
 	return parse_l4(p, f, total - header_size);
 }
@@ -208,7 +233,7 @@ __inline __u8 parse_ipv6(struct hook_context *ctx, struct packet *p, const struc
 	if (!ip || ip->version != 6)
 		return SECG_REASON_MALFORMED;
 	end = at + bpf_ntohs(ip->payload_len);
-	if (!ip->payload_len && f->is_gso) /* IPv6 BIG TCP */
+	if (!ip->payload_len && f->gso_size) /* IPv6 BIG TCP */
 		end = f->length;
 	if (end > f->length)
 		return SECG_REASON_MALFORMED;
@@ -228,6 +253,7 @@ __inline __u8 parse_ipv6(struct hook_context *ctx, struct packet *p, const struc
 	p->proto = scratch->ext.type;
 	p->fragment = scratch->ext.fragment;
 	p->fragment_id = scratch->ext.fragment_id;
+	p->fragment_edge = scratch->ext.fragment_edge;
 	p->l4_offset = scratch->ext.at;
 	if (scratch->ext.reason || p->fragment == FRAGMENT_LATER)
 		return scratch->ext.reason;
@@ -252,7 +278,7 @@ __inline __u8 parse(struct hook_context *ctx, struct packet *p, const struct fra
 	const struct ethhdr *eth;
 	const __u8 *llc;
 
-	p->packets = f->segments;
+	p->packets = f->segments ? f->segments : 1;
 	p->bytes = f->length;
 	if (f->is_l3) {
 		p->ethertype = f->l3_type;

@@ -19,9 +19,10 @@ struct extensions {
 	__u32 at;     /* offset of what follows the last extension */
 	__u32 reason; /* enum secg_reason */
 	__be32 fragment_id;
-	__u8 type;      /* protocol of what follows */
-	__u8 fragment;  /* enum packet_fragment */
-	__u8 header[8]; /* the extension under the eye */
+	__u32 fragment_edge; /* as in struct packet */
+	__u8 type;           /* protocol of what follows */
+	__u8 fragment;       /* enum packet_fragment */
+	__u8 header[8];      /* the extension under the eye */
 	__u8 zero[2];
 };
 

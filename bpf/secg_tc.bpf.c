@@ -16,22 +16,14 @@
 
 #define HEADER_BYTES 256u /* headers beyond these are read where they are, or are malformed */
 
-/* Segments of a GSO packet on the wire; some drivers leave the number to be computed. */
-static __always_inline __u32 segments(const struct __sk_buff *skb)
-{
-	if (!skb->gso_size)
-		return 1;
-	return skb->gso_segs ? skb->gso_segs : (skb->len + skb->gso_size - 1) / skb->gso_size;
-}
-
 static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 {
 	const struct secg_ifindex *entry = ifindex_find(skb->ifindex);
 	__u32 head = skb->len < HEADER_BYTES ? skb->len : HEADER_BYTES;
 	struct frame f = {
 		.length = skb->len,
-		.segments = segments(skb),
-		.is_gso = !!skb->gso_size,
+		.segments = skb->gso_segs,
+		.gso_size = skb->gso_size,
 		.tags = skb->vlan_present,
 	};
 
@@ -43,7 +35,7 @@ static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 		bpf_skb_pull_data(skb, head);
 	f.data = (void *)(long)skb->data;
 	f.data_end = (void *)(long)skb->data_end;
-	if (entry && (entry->flags & SECG_PORT_L3)) {
+	if (entry && (entry->flags & SECG_IFINDEX_L3)) {
 		f.is_l3 = 1;
 		f.l3_type = bpf_ntohs(skb->protocol);
 	}

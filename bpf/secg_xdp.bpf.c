@@ -19,7 +19,6 @@ int secg_xdp(struct xdp_md *ctx)
 		.data = (void *)(long)ctx->data,
 		.data_end = (void *)(long)ctx->data_end,
 		.length = bpf_xdp_get_buff_len(ctx),
-		.segments = 1,
 	};
 
 	return verdict(ctx, &f, ctx->ingress_ifindex, entry, SECG_FROM) ? XDP_DROP : XDP_PASS;

@@ -78,30 +78,12 @@ __inline __u32 flow_phase(__u32 word)
 	return word & SECG_FLOW_PHASE_MASK;
 }
 
-__inline __u32 flow_timeout(const struct secg_port *port, __u8 proto, __u32 word)
-{
-	__u32 phase = flow_phase(word), which;
-
-	if (proto == IPPROTO_TCP)
-		which = phase == SECG_FLOW_NEW       ? SECG_TIMEOUT_TCP_HALF_OPEN
-			: phase == SECG_FLOW_CLOSING ? SECG_TIMEOUT_TCP_CLOSING
-						     : SECG_TIMEOUT_TCP_ESTABLISHED;
-	else if (proto == IPPROTO_UDP || proto == PROTO_UDPLITE)
-		which = phase == SECG_FLOW_NEW ? SECG_TIMEOUT_UDP_ONE_WAY
-					       : SECG_TIMEOUT_UDP_TWO_WAY;
-	else if (proto == IPPROTO_ICMP || proto == IPPROTO_ICMPV6)
-		which = SECG_TIMEOUT_ICMP;
-	else
-		which = SECG_TIMEOUT_OTHER;
-	return port->timeout[which & 7];
-}
-
 __inline int is_expired(const struct secg_port *port, __u8 proto, const struct secg_flow_state *s,
 			__u32 word, __u32 now)
 {
 	__s32 idle = (__s32)(now - s->seen);
 
-	return idle > 0 && (__u32)idle > flow_timeout(port, proto, word);
+	return idle > 0 && (__u32)idle > port->timeout[secg_flow_timeout(proto, word) & 7];
 }
 
 /* Fills *found from the bucket; 0 where it is not there. *ret_overflow: the overflow hash may have it. */

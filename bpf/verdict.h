@@ -147,8 +147,12 @@ __inline void rules_packet(struct outcome *o, const struct guard *g, const struc
 		o->reason = SECG_REASON_ICMP_UNRELATED;
 		return;
 	}
-	if (action == SECG_ACTION_ALLOW && is_trackable(p))
-		o->reason = session_open(g, p, key, o->rule);
+	if (action != SECG_ACTION_ALLOW || !is_trackable(p))
+		return;
+	o->reason = session_open(g, p, key, o->rule);
+	/* A direction without rules that refuses nothing passes also what no session can follow. */
+	if (!rules->policy[direction])
+		o->reason = SECG_REASON_NONE;
 }
 
 /* Infrastructure: 1 where it decides. */

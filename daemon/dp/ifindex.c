@@ -27,7 +27,7 @@ int ifindex_set(struct dp *dp, int ifindex, uint32_t id, bool has_ethernet)
 	struct secg_ifindex entry = {
 		.ifindex = (uint32_t)ifindex,
 		.port = (uint16_t)id,
-		.flags = has_ethernet ? 0 : SECG_PORT_L3,
+		.flags = has_ethernet ? 0 : SECG_IFINDEX_L3,
 	};
 	int fd = bpf_map__fd(dp->skel->maps.secg_ifindex_far);
 

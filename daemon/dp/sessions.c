@@ -4,7 +4,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <netinet/in.h>
 #include <string.h>
 
 #include "secg.skel.h"
@@ -14,25 +13,7 @@
 
 uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state, const uint32_t timeout[8])
 {
-	uint32_t phase = state & SECG_FLOW_PHASE_MASK;
-
-	switch (key->proto) {
-	case IPPROTO_TCP:
-		if (phase == SECG_FLOW_NEW)
-			return timeout[SECG_TIMEOUT_TCP_HALF_OPEN];
-		if (phase == SECG_FLOW_CLOSING)
-			return timeout[SECG_TIMEOUT_TCP_CLOSING];
-		return timeout[SECG_TIMEOUT_TCP_ESTABLISHED];
-	case IPPROTO_UDP:
-	case IPPROTO_UDPLITE:
-		return timeout[phase == SECG_FLOW_NEW ? SECG_TIMEOUT_UDP_ONE_WAY
-						      : SECG_TIMEOUT_UDP_TWO_WAY];
-	case IPPROTO_ICMP:
-	case IPPROTO_ICMPV6:
-		return timeout[SECG_TIMEOUT_ICMP];
-	default:
-		return timeout[SECG_TIMEOUT_OTHER];
-	}
+	return timeout[secg_flow_timeout(key->proto, state)];
 }
 
 int64_t session_overdue(const struct dp *dp, const struct dp_session *session, uint32_t now)

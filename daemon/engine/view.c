@@ -30,12 +30,6 @@ static addr_t address_of(const struct secg_flow_key *key, int endpoint)
 	return address;
 }
 
-static bool has_ports(uint8_t protocol)
-{
-	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == IPPROTO_UDPLITE ||
-	       protocol == IPPROTO_SCTP || protocol == IPPROTO_DCCP;
-}
-
 static struct secg_counter counter_of(const struct secg_flow_account *account, enum secg_side side)
 {
 	return (struct secg_counter){.packets = account->packets[side],
@@ -67,7 +61,7 @@ void view_fill(struct session_view *ret_view, const struct dp_session *session,
 		.family = key->flags & SECG_KEY_IPV6 ? 6 : 4,
 		.src = address_of(key, opener),
 		.dst = address_of(key, !opener),
-		.has_ports = has_ports(key->proto),
+		.has_ports = secg_has_ports(key->proto),
 		.has_icmp_id = key->proto == IPPROTO_ICMP || key->proto == IPPROTO_ICMPV6,
 		.state = state_name(key->proto, flow->s.state),
 		.rule = context->rule,

@@ -53,13 +53,13 @@ enum secg_selector_item {
 	SECG_SELECTOR_ITEMS = 2,
 };
 
-#define SECG_PORT_L3 0x1u /* secg_ifindex.flags: the device has no Ethernet header */
+#define SECG_IFINDEX_L3 0x1u /* secg_ifindex.flags: the device has no Ethernet header */
 
 /* Value of secg_ifindex (slot = ifindex % SECG_IFINDEX_SLOTS) and secg_ifindex_far (key = ifindex). */
 struct secg_ifindex {
 	__u32 ifindex; /* 0: slot is free */
 	__u16 port;    /* port id */
-	__u16 flags;   /* SECG_PORT_L3 */
+	__u16 flags;   /* SECG_IFINDEX_L3 */
 };
 _Static_assert(sizeof(struct secg_ifindex) == 8, "no holes");
 

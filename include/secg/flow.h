@@ -10,7 +10,7 @@
 #ifndef SECG_FLOW_H
 #define SECG_FLOW_H
 
-#include <secg/abi.h>
+#include <secg/policy.h>
 
 #define SECG_WAYS 4 /* slots of a bucket; bucket b is slots [b * SECG_WAYS, ...) */
 
@@ -22,7 +22,9 @@
  */
 struct secg_flow_key {
 	__be32 addr[2][4]; /* IPv4: word 0, the others zero */
-	__be16 port[2];    /* ICMP queries: the identifier at the side that asks, else 0 */
+	/* ICMP queries: the identifier at the side that asks, its type << 8 | code at the other. Protocols
+	 * without ports: 0. */
+	__be16 port[2];
 	__u16 domain;
 	__u8 proto;
 	__u8 flags; /* SECG_KEY_* */
@@ -61,6 +63,22 @@ static inline __u32 secg_flow_hash(const struct secg_flow_key *key, __u64 seed)
 	return (__u32)(sum >> 32);
 }
 
+/* Protocols that a session treats by name; the numbers are IANA's. */
+#define SECG_PROTO_ICMP    1
+#define SECG_PROTO_TCP     6
+#define SECG_PROTO_UDP     17
+#define SECG_PROTO_DCCP    33
+#define SECG_PROTO_ICMPV6  58
+#define SECG_PROTO_SCTP    132
+#define SECG_PROTO_UDPLITE 136
+
+/* The transport header begins with source and destination port. */
+static inline int secg_has_ports(__u8 proto)
+{
+	return proto == SECG_PROTO_TCP || proto == SECG_PROTO_UDP || proto == SECG_PROTO_SCTP ||
+	       proto == SECG_PROTO_DCCP || proto == SECG_PROTO_UDPLITE;
+}
+
 /*
  * State word. The daemon changes a slot only by compare-and-swap of this word to phase FREE; the
  * incarnation, raised at each claim, keeps it from freeing a slot that was given to another flow.
@@ -76,6 +94,28 @@ static inline __u32 secg_flow_hash(const struct secg_flow_key *key, __u64 seed)
 #define SECG_FLOW_FIN_ORIG          0x00000080u
 #define SECG_FLOW_FIN_REPLY         0x00000100u
 #define SECG_FLOW_INCARNATION_SHIFT 16
+
+/* Which of a port's timeouts (enum secg_timeout) a session in this state has. */
+static inline __u32 secg_flow_timeout(__u8 proto, __u32 state)
+{
+	__u32 phase = state & SECG_FLOW_PHASE_MASK;
+
+	switch (proto) {
+	case SECG_PROTO_TCP:
+		if (phase == SECG_FLOW_NEW)
+			return SECG_TIMEOUT_TCP_HALF_OPEN;
+		return phase == SECG_FLOW_CLOSING ? SECG_TIMEOUT_TCP_CLOSING
+						  : SECG_TIMEOUT_TCP_ESTABLISHED;
+	case SECG_PROTO_UDP:
+	case SECG_PROTO_UDPLITE:
+		return phase == SECG_FLOW_NEW ? SECG_TIMEOUT_UDP_ONE_WAY : SECG_TIMEOUT_UDP_TWO_WAY;
+	case SECG_PROTO_ICMP:
+	case SECG_PROTO_ICMPV6:
+		return SECG_TIMEOUT_ICMP;
+	default:
+		return SECG_TIMEOUT_OTHER;
+	}
+}
 
 /* Index into the pairs below. */
 enum secg_side {
@@ -139,7 +179,9 @@ _Static_assert(sizeof(struct secg_fragment_key) == 40, "no holes");
 struct secg_fragment {
 	__u32 seen; /* tick */
 	__u32 rule; /* counter index of the rule that let the first fragment pass */
+	__u32 end; /* bytes of the datagram that the first fragment carries; a later one begins there or after */
+	__u32 zero;
 };
-_Static_assert(sizeof(struct secg_fragment) == 8, "no holes");
+_Static_assert(sizeof(struct secg_fragment) == 16, "no holes");
 
 #endif

@@ -22,7 +22,8 @@
 	X(ICMP_UNRELATED, "icmp_unrelated", "an ICMP error that belongs to no session")       \
 	X(FRAG_EARLY, "frag_early", "a fragment that came before the first of its datagram")  \
 	X(FRAG_TINY, "frag_tiny", "a first fragment too short for its transport header")      \
-	X(UNDECIDED, "undecided", "the port has no policy to decide by")
+	X(UNDECIDED, "undecided", "the port has no policy to decide by")                      \
+	X(FRAG_OVERLAP, "frag_overlap", "a fragment that overwrites a part of the first")
 
 enum secg_reason {
 	SECG_REASON_NONE = 0,

@@ -321,7 +321,7 @@ static void test_l3_device(void **state)
 	link = lab_link("secg-tun", "tun");
 	link.type = 0xfffe; /* ARPHRD_NONE */
 	assert_int_equal(lab_attach(dp, &link, PORT_HOOK_AUTO).mode, DP_MODE_TCX);
-	assert_int_equal(dp->ifindex[link.ifindex].flags, SECG_PORT_L3);
+	assert_int_equal(dp->ifindex[link.ifindex].flags, SECG_IFINDEX_L3);
 	dp_detach(dp, LAB_PORT, link.ifindex);
 	assert_true(dp_attach(dp, LAB_PORT, &link, PORT_HOOK_XDP, &attachment) < 0);
 	assert_non_null(strstr(attachment.message, "Ethernet"));

@@ -347,6 +347,26 @@ static void test_fragments_ipv6(void **state)
 	BOTH(FRAG_EARLY, ETH, IP6(A6, B6), FRAG6(.id = 12, .offset = 3, .next = 6), RAW(8));
 }
 
+/* A later fragment must not put other ports in the place of those that were judged. */
+static void test_overlapping_fragments(void **state)
+{
+	(void)state;
+	rig_policy(rig, policy);
+	BOTH(PASS, ETH, IP4(A, B, .id = 7, .more = 1), UDP(1, 80, .length = 120), RAW(24));
+	BOTH(FRAG_OVERLAP, ETH, IP4(A, B, .id = 7, .offset = 1, .more = 1, .next = 17), RAW(64));
+	BOTH(FRAG_OVERLAP, ETH, IP4(A, B, .id = 7, .offset = 3, .next = 17), RAW(64));
+	BOTH(PASS, ETH, IP4(A, B, .id = 7, .offset = 4, .next = 17), RAW(64));
+	BOTH(PASS, ETH, IP6(A6, B6), FRAG6(.id = 7, .more = 1), TCP(1, 80, SYN), RAW(4));
+	BOTH(FRAG_OVERLAP, ETH, IP6(A6, B6), FRAG6(.id = 7, .offset = 1, .next = 6), RAW(16));
+	BOTH(PASS, ETH, IP6(A6, B6), FRAG6(.id = 7, .offset = 3, .next = 6), RAW(16));
+	BOTH(PASS, ETH, IP6(A6, B6), EXT(0), FRAG6(.id = 8, .more = 1), EXT(60), TCP(1, 80, SYN),
+	     RAW(4));
+	BOTH(FRAG_OVERLAP, ETH, IP6(A6, B6), FRAG6(.id = 8, .offset = 1, .next = 60),
+	     TCP(1, 22, SYN));
+	BOTH(FRAG_OVERLAP, ETH, IP6(A6, B6), FRAG6(.id = 8, .offset = 3, .next = 60), RAW(16));
+	BOTH(PASS, ETH, IP6(A6, B6), FRAG6(.id = 8, .offset = 4, .next = 60), RAW(16));
+}
+
 static void test_tiny_fragments(void **state)
 {
 	(void)state;
@@ -449,6 +469,12 @@ static void test_gso(void **state)
 	way.gso_segs = 0;
 	verdict = rig_judge(rig, SECG_TO, &way, LAYERS(ETH, IP4(A, B), TCP(1, 80, ACK), RAW(2500)));
 	assert_int_equal(verdict.counted.packets, 3);
+	/* Headers are in every segment, not in what is cut into segments. */
+	way.gso_size = 1448;
+	verdict = rig_judge(rig, SECG_TO, &way,
+			    LAYERS(ETH, IP4(A, B), TCP(1, 80, ACK, .options = 12), RAW(2 * 1448)));
+	assert_int_equal(verdict.counted.packets, 2);
+	assert_int_equal(verdict.counted.bytes, 2 * (66 + 1448));
 }
 
 int main(void)
@@ -467,6 +493,7 @@ int main(void)
 		TEST(test_fragments_of_others),
 		TEST(test_fragments_have_no_ports),
 		TEST(test_fragments_ipv6),
+		TEST(test_overlapping_fragments),
 		TEST(test_tiny_fragments),
 		TEST(test_fragment_memory),
 		TEST(test_unknown_port),

@@ -86,7 +86,7 @@ FOR_ALL(test_about_a_reply)
 
 FOR_ALL(test_every_type)
 {
-	static const uint8_t types4[] = {3, 4, 5, 11, 12}, types6[] = {1, 2, 3, 4, 100, 127};
+	static const uint8_t types4[] = {3, 4, 11, 12}, types6[] = {1, 2, 3, 4};
 
 	open_udp();
 	for (size_t i = 0; family == 4 && i < sizeof(types4); i++) {
@@ -99,6 +99,8 @@ FOR_ALL(test_every_type)
 		BACK(DEFAULT, ETH, IP(C, A), ICMP6(types6[i], 0), AB(), UDP(1000, 54));
 	}
 	BACK(DEFAULT, ETH, IP(C, A), ICMP_OF(10, 150, 0), AB(), UDP(1000, 53));
+	/* A redirect changes routes; a type that nobody has assigned says nothing. */
+	BACK(DEFAULT, ETH, IP(C, A), ICMP_OF(5, 100, 0), AB(), UDP(1000, 53));
 }
 
 FOR_ALL(test_every_protocol)

@@ -141,6 +141,9 @@ static void test_one_absent(void **state)
 	TO(PASS, ETH, IP6(B6, A6), UDP(2, 1));
 	TO(DEFAULT, ETH, IP4(B, A), UDP(2, 3));
 	FROM(PASS, ETH, IP4(A, B, .offset = 9), RAW(9));
+	/* What no session can follow passes too: flags that no stack sends. */
+	FROM(PASS, ETH, IP4(A, B), TCP(7, 8, 0));
+	FROM(PASS, ETH, IP4(A, B), TCP(7, 8, SYN | FIN));
 }
 
 static void test_one_absent_untracked(void **state)

@@ -91,6 +91,29 @@ FOR_ALL(test_icmp_queries)
 	assert_int_equal(rig_sessions(rig, NULL, 0), 3);
 }
 
+/* What a rule lets pass by type and code, its session does not let pass with another. */
+FOR_ALL(test_icmp_type_and_code)
+{
+	policy(family == 4
+		       ? "{'id': 'r', 'action': 'allow', 'protocol': 'icmp', 'icmp_type': 8, 'icmp_code': 0}"
+		       : "{'id': 'r', 'action': 'allow', 'protocol': 'icmpv6', 'icmp_type': 128,"
+			 "'icmp_code': 0}",
+	       "");
+	OUT(PASS, ETH, AB(), ECHO(91));
+	BACK(PASS, ETH, BA(), REPLY(91));
+	OUT(PASS, ETH, AB(), ECHO(91));
+	if (family == 4) {
+		OUT(DEFAULT, ETH, AB(), ICMP(13, 0, .id = 91));
+		OUT(DEFAULT, ETH, AB(), ICMP(8, 99, .id = 91));
+		BACK(DEFAULT, ETH, BA(), ICMP(14, 0, .id = 91));
+		BACK(DEFAULT, ETH, BA(), ICMP(0, 9, .id = 91));
+	} else {
+		OUT(DEFAULT, ETH, AB(), ICMP6(128, 9, .id = 91));
+		BACK(DEFAULT, ETH, BA(), ICMP6(129, 9, .id = 91));
+	}
+	assert_int_equal(rig_sessions(rig, NULL, 0), 1);
+}
+
 /* ── keys ───────────────────────────────────────────────────────────────────────────────────────── */
 
 FOR_ALL(test_key)
@@ -362,6 +385,7 @@ int main(void)
 		TEST(test_protocols_by_address),
 		TEST(test_echo),
 		TEST(test_icmp_queries),
+		TEST(test_icmp_type_and_code),
 		TEST(test_key),
 		TEST(test_both_sides_open),
 		TEST(test_two_ports),

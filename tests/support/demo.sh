@@ -107,6 +107,8 @@ fi
 for ns in $client $host $server; do
 	ip netns add "$ns"
 	ip -n "$ns" link set lo up
+	# Link-local addresses at once: while theirs is tentative, routers ask for no neighbour.
+	in_ns "$ns" sh -c 'echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad'
 done
 link() { # namespace, its interface, the host's interface, subnet number
 	ip -n "$1" link add "$2" type veth peer name "$3" netns "$host"

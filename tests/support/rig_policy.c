@@ -270,7 +270,7 @@ struct secg_port *rig_port(struct rig *rig, const char *port)
 
 void rig_set_l3(struct rig *rig, const char *interface)
 {
-	rig->ifindex[if_nametoindex(interface) % SECG_IFINDEX_SLOTS].flags |= SECG_PORT_L3;
+	rig->ifindex[if_nametoindex(interface) % SECG_IFINDEX_SLOTS].flags |= SECG_IFINDEX_L3;
 }
 
 void rig_move_ifindex(struct rig *rig, const char *interface)

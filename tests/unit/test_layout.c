@@ -139,8 +139,9 @@ static void test_flows(void **state)
 	AT(secg_fragment_key, port, 36);
 	AT(secg_fragment_key, proto, 38);
 	AT(secg_fragment_key, flags, 39);
-	SIZE(secg_fragment, 8);
+	SIZE(secg_fragment, 16);
 	AT(secg_fragment, rule, 4);
+	AT(secg_fragment, end, 8);
 }
 
 /* Numbers that index counters and outlive the daemon: append only. */
@@ -153,6 +154,7 @@ static void test_numbers(void **state)
 	assert_int_equal(SECG_REASON_RULE_DROP, 6);
 	assert_int_equal(SECG_REASON_SESSION_FULL, 11);
 	assert_int_equal(SECG_REASON_UNDECIDED, 15);
+	assert_int_equal(SECG_REASON_FRAG_OVERLAP, 16);
 	assert_int_equal(SECG_INFRA_ARP, 0);
 	assert_int_equal(SECG_INFRA_DHCP_CLIENT_REQUEST, 5);
 	assert_int_equal(SECG_INFRA_IKE, 14);
