@@ -7,7 +7,7 @@ const char help_overview[] =
 	"\n"
 	"usage: sgctl [OPTIONS] VERB [ARGUMENTS]\n"
 	"\n"
-	"  apply -f FILE         make a policy file (YAML or JSON) the policy of this host\n"
+	"  apply -f FILE         merge a policy file (YAML or JSON) into the policy of this host\n"
 	"  get KIND [NAME]       show ports, acls, groups, services, config or status\n"
 	"  delete KIND NAME      remove a port, acl, group or service\n"
 	"  sessions              list or cut the flows that are open\n"

@@ -183,7 +183,7 @@ static void report(struct dp_attachment *attachment, const struct side sides[SEC
 	memcpy(attachment->prog_tag_to, programs[DP_PROGRAM_TC_TO].tag, DP_TAG_SIZE);
 	if (choice->message[0])
 		message_add(attachment->standing, "%s", choice->message);
-	/* A driver that takes tags out hides them from XDP. Software devices do not. */
+	/* A NIC that takes tags out hides them from XDP. Of software devices docs/packet-path.md tells. */
 	if (attachment->mode == DP_MODE_NATIVE && !link->kind[0] &&
 	    sys_rxvlan_off(link->ifindex) < 0)
 		message_add(
