@@ -87,7 +87,7 @@ static int peer_groups(gid_t **ret_groups, size_t *ret_count, int fd)
 	return 0;
 }
 
-int auth_peer(enum right *ret_right, int fd, struct auth_groups *groups)
+int auth_peer(uid_t *ret_uid, enum right *ret_right, int fd, struct auth_groups *groups)
 {
 	_cleanup_free_ gid_t *supplementary = NULL;
 	struct peer peer = {0};
@@ -105,6 +105,7 @@ int auth_peer(enum right *ret_right, int fd, struct auth_groups *groups)
 	peer.groups = supplementary;
 	if (peer.uid)
 		groups_refresh(groups);
+	*ret_uid = peer.uid;
 	*ret_right = auth_decide(&peer, groups);
 	return 0;
 }

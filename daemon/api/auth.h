@@ -36,9 +36,9 @@ struct peer {
 
 /* Pure. */
 enum right auth_decide(const struct peer *peer, const struct auth_groups *groups);
-/* Rights of the peer of a connected socket; looks the two groups up again when what is known of them is
+/* Uid and rights of the peer of a connected socket; looks the two groups up again when what is known of them is
  * older than AUTH_GROUPS_AGE_S and the peer is not root. Negative errno when the kernel does not tell. */
-int auth_peer(enum right *ret_right, int fd, struct auth_groups *groups);
+int auth_peer(uid_t *ret_uid, enum right *ret_right, int fd, struct auth_groups *groups);
 #define AUTH_GROUPS_AGE_S 10
 /* The sentence of a refusal: what is needed for `needed`. */
 const char *auth_explain(enum right needed);

@@ -2,10 +2,10 @@
 /* Connections: whose they are, how long they may take. */
 #include "api/connection.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "api/server.h"
 #include "core/log.h"
 
 /* libmicrohttpd's own timeout starts anew with every byte; this one does not. */
@@ -25,61 +25,117 @@ void connection_start_deadline(const struct connection *connection)
 	evtimer_add(connection->deadline, &limit);
 }
 
-static void connection_free(struct connection *connection)
+void connection_stop_deadline(const struct connection *connection)
 {
+	evtimer_del(connection->deadline);
+}
+
+/* ── places ─────────────────────────────────────────────────────────────────────────────────────── */
+
+static size_t guests_of(const struct hall *hall, uid_t uid)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < hall->guest_count; i++)
+		count += hall->guests[i] == uid;
+	return count;
+}
+
+static void guest_leave(struct hall *hall, uid_t uid)
+{
+	for (size_t i = 0; i < hall->guest_count; i++) {
+		if (hall->guests[i] != uid)
+			continue;
+		hall->guests[i] = hall->guests[--hall->guest_count];
+		return;
+	}
+}
+
+static bool has_place(const struct hall *hall, uid_t uid, bool is_guest)
+{
+	if (hall->connections >= SERVER_MAX_CONNECTIONS)
+		return false;
+	return !is_guest ||
+	       (hall->guest_count < HALL_MAX_GUESTS && guests_of(hall, uid) < SERVER_MAX_PER_GUEST);
+}
+
+int connection_admit(struct connection **ret_connection, struct hall *hall, int fd)
+{
+	struct connection *connection;
+	enum right right;
+	bool is_guest;
+	uid_t uid;
+	int r;
+
+	r = auth_peer(&uid, &right, fd, &hall->groups);
+	if (r < 0)
+		return r;
+	is_guest = right < RIGHT_WRITE;
+	if (!has_place(hall, uid, is_guest))
+		return -EBUSY;
+	connection = calloc(1, sizeof(*connection));
+	if (!connection)
+		return -ENOMEM;
+	*connection = (struct connection){
+		.hall = hall, .fd = fd, .right = right, .uid = uid, .is_guest = is_guest};
+	hall->connections++;
+	if (is_guest)
+		hall->guests[hall->guest_count++] = uid;
+	connection->deadline = evtimer_new(hall->base, on_deadline, connection);
+	if (!connection->deadline) {
+		connection_free(connection);
+		return -ENOMEM;
+	}
+	connection_start_deadline(connection);
+	*ret_connection = connection;
+	return 0;
+}
+
+void connection_free(struct connection *connection)
+{
+	connection->hall->connections--;
 	if (connection->is_guest)
-		connection->hall->guests--;
+		guest_leave(connection->hall, connection->uid);
 	if (connection->deadline)
 		event_free(connection->deadline);
 	free(connection);
 }
 
-static struct connection *connection_new(struct hall *hall, int fd)
-{
-	struct connection *connection = calloc(1, sizeof(*connection));
-	int r;
-
-	if (!connection)
-		return NULL;
-	connection->hall = hall;
-	connection->fd = fd;
-	connection->deadline = evtimer_new(hall->base, on_deadline, connection);
-	r = auth_peer(&connection->right, fd, &hall->groups);
-	if (r < 0 || !connection->deadline) {
-		log_warning("a connection is refused: %s", r < 0 ? strerror(-r) : strerror(ENOMEM));
-		connection_free(connection);
-		return NULL;
-	}
-	if (connection->right < RIGHT_WRITE) {
-		connection->is_guest = true;
-		connection->is_excess =
-			hall->guests++ >= SERVER_MAX_CONNECTIONS - SERVER_KEPT_FOR_WRITERS;
-	}
-	connection_start_deadline(connection);
-	return connection;
-}
-
 void connection_notify(void *cls, struct MHD_Connection *mhd, void **socket_context,
 		       enum MHD_ConnectionNotificationCode code)
 {
-	const union MHD_ConnectionInfo *info;
 	struct hall *hall = cls;
 
-	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		hall->connections--;
-		if (*socket_context)
-			connection_free(*socket_context);
-		*socket_context = NULL;
+	(void)mhd;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*socket_context = TAKE_PTR(hall->newcomer);
 		return;
 	}
-	hall->connections++;
-	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-	*socket_context = connection_new(hall, info->connect_fd);
-	if (!*socket_context)
-		shutdown(info->connect_fd, SHUT_RDWR);
+	connection_free(*socket_context);
+	*socket_context = NULL;
 }
 
-void connection_stop_deadline(const struct connection *connection)
+/* ── answers past libmicrohttpd ─────────────────────────────────────────────────────────────────── */
+
+void connection_answer(int fd, const struct reply *reply)
 {
-	evtimer_del(connection->deadline);
+	bool is_allow = reply->allow[0];
+	char head[512];
+	struct iovec parts[] = {
+		{.iov_base = head},
+		{.iov_base = reply->body ? reply->body : (char *)reply->fixed,
+		 .iov_len = reply->size},
+	};
+	const struct msghdr message = {.msg_iov = parts, .msg_iovlen = ARRAY_SIZE(parts)};
+	int size;
+
+	size = snprintf(head, sizeof(head),
+			"HTTP/1.1 %u %s\r\nConnection: close\r\nContent-Type: %s\r\n"
+			"%s%s%sContent-Length: %zu\r\n\r\n",
+			reply->status, MHD_get_reason_phrase_for(reply->status),
+			reply->content_type, is_allow ? "Allow: " : "", reply->allow,
+			is_allow ? "\r\n" : "", reply->size);
+	parts[0].iov_len = (size_t)size;
+	if (sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		log_debug("an answer could not be sent: %s", strerror(errno));
 }

@@ -9,7 +9,14 @@
 #include <microhttpd.h>
 
 #include "api/auth.h"
+#include "api/reply.h"
+#include "api/server.h"
+#include "core/cleanup.h"
 #include "engine/engine.h"
+
+#define HALL_MAX_GUESTS (SERVER_MAX_CONNECTIONS - SERVER_KEPT_FOR_WRITERS)
+
+struct connection;
 
 /* What connections share. */
 struct hall {
@@ -17,8 +24,11 @@ struct hall {
 	struct engine *engine;
 	struct auth_groups groups;
 	size_t connections;
-	size_t guests;       /* connections without the right to change */
-	size_t bodies_bytes; /* received and not yet answered */
+	uid_t guests
+		[HALL_MAX_GUESTS]; /* of connections without the right to change, in any order */
+	size_t guest_count;
+	size_t bodies_bytes;         /* received and not yet answered */
+	struct connection *newcomer; /* admitted, and not yet taken by connection_notify */
 };
 
 /* One connection; the context of libmicrohttpd's socket. */
@@ -27,11 +37,20 @@ struct connection {
 	struct event *deadline;
 	int fd; /* lent by libmicrohttpd */
 	enum right right;
+	uid_t uid;
 	bool is_guest;
-	bool is_excess; /* one guest too many: every request is answered 503 */
 };
 
-/* Callback of libmicrohttpd; `cls` is the hall. */
+/*
+ * A connected socket asks for a place. -EBUSY: there is none for this peer; writers find one while guests
+ * hold all of theirs. The socket stays the caller's.
+ */
+int connection_admit(struct connection **ret_connection, struct hall *hall, int fd);
+void connection_free(struct connection *connection);
+DEFINE_CLEANUP(struct connection *, connection_free);
+/* Sends a whole answer past libmicrohttpd, which must not be about to send one; the connection ends then. */
+void connection_answer(int fd, const struct reply *reply);
+/* Callback of libmicrohttpd; `cls` is the hall. The connection that starts is the hall's newcomer. */
 void connection_notify(void *cls, struct MHD_Connection *mhd, void **socket_context,
 		       enum MHD_ConnectionNotificationCode code);
 /* The time in which a whole request must arrive; it runs from the start, and from each answer on. */

@@ -81,19 +81,17 @@ static void on_turn(evutil_socket_t fd, short what, void *data)
 
 /* ── accepting ──────────────────────────────────────────────────────────────────────────────────── */
 
-static void refuse_connection(int fd)
+static void refuse_connection(int fd, int error)
 {
-	static const char body[] = "{\"errors\": [{\"code\": \"busy\", \"field\": \"\", "
-				   "\"message\": \"too many connections, try again\"}]}";
-	char text[512];
-	int size;
+	_cleanup_(reply_fini) struct reply reply = {0};
 
-	size = snprintf(text, sizeof(text),
-			"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
-			"Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-			sizeof(body) - 1, body);
-	if (send(fd, text, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_debug("a connection too many could not be told so: %s", strerror(errno));
+	if (error == -EBUSY) {
+		reply_error(&reply, 503, ERROR_BUSY, "", "too many connections, try again");
+	} else {
+		log_warning("a connection is refused: %s", strerror(-error));
+		reply_failure(&reply, error);
+	}
+	connection_answer(fd, &reply);
 	close(fd);
 }
 
@@ -102,22 +100,28 @@ static int accept_one(struct server *server)
 {
 	struct sockaddr_un address = {0};
 	socklen_t size = sizeof(address);
-	int fd;
+	struct hall *hall = &server->hall;
+	int fd, r;
 
 	fd = accept4(server->listen_fd, (struct sockaddr *)&address, &size,
 		     SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	/* some may be closed already, and only not yet noticed */
-	if (server->hall.connections >= SERVER_MAX_CONNECTIONS)
+	r = connection_admit(&hall->newcomer, hall, fd);
+	if (r == -EBUSY) {
+		/* some may be closed already, and only not yet noticed */
 		MHD_run(server->mhd);
-	if (server->hall.connections >= SERVER_MAX_CONNECTIONS) {
-		refuse_connection(fd);
+		r = connection_admit(&hall->newcomer, hall, fd);
+	}
+	if (r < 0) {
+		refuse_connection(fd, r);
 		return 0;
 	}
 	/* closes fd itself where it fails */
 	if (MHD_add_connection(server->mhd, fd, (struct sockaddr *)&address, size) != MHD_YES)
 		log_warning("a connection could not be taken");
+	if (hall->newcomer)
+		connection_free(TAKE_PTR(hall->newcomer));
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #define SERVER_MAX_CONNECTIONS  256
 #define SERVER_KEPT_FOR_WRITERS 64 /* of them; the others are for whoever comes */
+#define SERVER_MAX_PER_GUEST    48 /* of one user without the right to change */
 #define SERVER_MAX_BODY_BYTES   ((size_t)64 << 20)
 #define SERVER_DRAIN_BYTES      65536               /* body that a refused request may still send */
 #define SERVER_MAX_BODIES_BYTES ((size_t)256 << 20) /* of all requests being received */

@@ -154,9 +154,14 @@ static bool read_query(struct query *query, struct exchange *exchange)
 		return false;
 	}
 	read_page(query, request, &errors);
-	if (!errors.count)
+	if (errors.count) {
+		reply_errors(&exchange->reply, 400, &errors);
+		return false;
+	}
+	if (!filter->port || config_find_port(engine_config(exchange->engine), filter->port))
 		return true;
-	reply_errors(&exchange->reply, 400, &errors);
+	reply_error(&exchange->reply, 404, ERROR_NOT_FOUND, "query.port", "there is no port %s",
+		    filter->port);
 	return false;
 }
 

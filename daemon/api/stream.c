@@ -92,6 +92,20 @@ void *stream_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 	return stream;
 }
 
+/*
+ * The peer stopped sending before its body was whole. libmicrohttpd takes no answer any more and closes
+ * the socket after this; the peer may still read.
+ */
+static void answer_cut_off(struct stream *stream)
+{
+	struct reply *reply = &stream->exchange.reply;
+
+	if (!reply->status)
+		reply_error(reply, 400, ERROR_BAD_JSON, "",
+			    "the body ended before all of it had come");
+	connection_answer(stream->connection->fd, reply);
+}
+
 void stream_end(void *cls, struct MHD_Connection *mhd, void **request_context,
 		enum MHD_RequestTerminationCode code)
 {
@@ -99,10 +113,11 @@ void stream_end(void *cls, struct MHD_Connection *mhd, void **request_context,
 	struct hall *hall = cls;
 
 	(void)mhd;
-	(void)code;
 	if (!stream)
 		return;
 	*request_context = NULL;
+	if (code == MHD_REQUEST_TERMINATED_CLIENT_ABORT && stream->has_headers)
+		answer_cut_off(stream);
 	hall->bodies_bytes -= stream->capacity;
 	connection_start_deadline(stream->connection);
 	request_fini(&stream->exchange.request);
@@ -163,8 +178,7 @@ static bool is_refused_early(const struct stream *stream)
 	uint64_t size;
 
 	return stream->exchange.reply.status && has_body(stream) &&
-	       (stream->connection->is_excess || !length ||
-		request_parse_number(&size, length, 0, SERVER_DRAIN_BYTES) < 0);
+	       (!length || request_parse_number(&size, length, 0, SERVER_DRAIN_BYTES) < 0);
 }
 
 static void refuse_too_large(struct stream *stream)
@@ -186,10 +200,6 @@ static void admit(struct stream *stream, const char *method)
 
 	request->method = method_parse(method);
 	r = request_parse_target(request, stream->target, &errors);
-	if (stream->connection->is_excess) {
-		reply_error(reply, 503, ERROR_BUSY, "", "too many connections, try again");
-		return;
-	}
 	if (r < 0 && stream->connection->right < RIGHT_READ) {
 		reply_error(reply, 403, ERROR_FORBIDDEN, "", "%s", auth_explain(RIGHT_READ));
 		return;

@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 
 import pytest
 
@@ -79,6 +80,35 @@ def test_refused_on_the_headers(guarded):
     done = run("setpriv", "--reuid", 65534, "--regid", 65534, "--clear-groups", "/usr/bin/python3", "-c", script,
                guarded.socket, timeout=20)
     assert " 403 " in done.stdout.splitlines()[0]
+
+
+HOLD = """
+import socket, sys
+held = []
+for i in range(300):
+    sock = socket.socket(socket.AF_UNIX)
+    sock.connect(sys.argv[1])
+    try:
+        sock.sendall((b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")[i % 3])
+    except ConnectionError:
+        pass  # one too many
+    held.append(sock)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_strangers_cannot_lock_writers_out(guarded):
+    """One without rights holds all the connections it can get; root and other users still get theirs."""
+    command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", HOLD,
+               guarded.socket]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as crowd:
+        assert crowd.stdout.readline() == "held\n"
+        for _ in range(10):
+            guarded.api.put("/v1/groups/g", {"prefixes": ["192.0.2.1"]})
+        assert request(guarded, READER, [], "GET", "/v1/status", uid=65533)[0] == 200
+        crowd.communicate()
+    assert request(guarded, 65534, [], "GET", "/healthz")[0] == 200
 
 
 def test_socket_is_there_for_everyone(guarded):

@@ -51,15 +51,17 @@ static void the_kernel_tells_who_connected(void **state)
 {
 	struct auth_groups groups = {0};
 	enum right right = RIGHT_NONE;
+	uid_t uid = 12345;
 	int fds[2];
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	assert_int_equal(auth_peer(&right, fds[0], &groups), 0);
+	assert_int_equal(auth_peer(&uid, &right, fds[0], &groups), 0);
+	assert_int_equal(uid, geteuid());
 	assert_int_equal(right, geteuid() ? RIGHT_NONE : RIGHT_WRITE);
 	close(fds[0]);
 	close(fds[1]);
-	assert_true(auth_peer(&right, fds[0], &groups) < 0);
+	assert_true(auth_peer(&uid, &right, fds[0], &groups) < 0);
 }
 
 int main(void)

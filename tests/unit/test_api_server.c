@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -213,7 +214,8 @@ static int serve(int ready)
 	struct event_base *base = event_base_new();
 	struct event *stop = evsignal_new(base, SIGTERM, on_stop, base);
 	_cleanup_(server_closep) struct server *server = NULL;
-	struct engine engine = {.generation = 1};
+	struct port port = {.name = "vm1"};
+	struct engine engine = {.config = {.ports = &port, .port_count = 1}, .generation = 1};
 	char message[SERVER_MESSAGE_SIZE];
 
 	signal(SIGPIPE, SIG_IGN);
@@ -349,6 +351,7 @@ static void reads_have_the_shapes_of_the_api(void **state)
 	expect("GET /v1/acls", "", NULL, 200, "{}");
 	expect("GET /v1/stats?port=vm1", "", NULL, 200, "\"to\": {\"packets\": 5");
 	expect("GET /v1/sessions?sport=2", "", NULL, 200, "\"rule\": \"web/https\"");
+	expect("GET /v1/sessions?port=vm1", "", NULL, 200, "\"port\": \"vm1\"");
 	expect("GET /v1/sessions?limit=2", "", NULL, 200, "\"cursor\": \"2\"");
 }
 
@@ -401,6 +404,9 @@ static void every_error_is_json_and_names_its_field(void **state)
 		{"GET /v1/openapi.json", "", NULL, 404, "\"not_found\""},
 		{"GET /v1/acls/web", "", NULL, 404, "\"not_found\""},
 		{"GET /v1/stats?port=vm9", "", NULL, 404, "\"query.port\""},
+		{"GET /v1/sessions?port=vm9", "", NULL, 404, "\"query.port\""},
+		{"DELETE /v1/sessions?port=vm9", "", NULL, 404, "\"query.port\""},
+		{"GET /v1/sessions?port=vm9&limit=0", "", NULL, 400, "\"query.limit\""},
 		{"POST /v1/status", "", "{}", 405, "Allow: GET, HEAD\r\n"},
 		{"DELETE /v1/config", "", NULL, 405, "Allow: GET, HEAD, PUT, PATCH\r\n"},
 		{"PUT /v1/acls", "", "{}", 405, "\"unsupported\""},
@@ -521,21 +527,59 @@ static void writers_that_wait_together_share_a_generation(void **state)
 	assert_int_equal(first, last);
 }
 
+/* One request whose client stops sending before its end, and still listens. */
+static void ask_in_part(struct answer *answer, const char *text)
+{
+	int fd = dial();
+
+	say(fd, text, strlen(text));
+	shutdown(fd, SHUT_WR);
+	hear(fd, answer);
+}
+
 static void a_body_cut_off_changes_nothing(void **state)
 {
-	static const char request[] =
-		"PUT /v1/config HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{\"acls\":";
+	static const struct {
+		const char *request;
+		int status;
+		const char *text;
+	} rows[] = {
+		{"PUT /v1/config HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{\"acls\":", 400,
+		 "\"bad_json\""},
+		{"PUT /v1/config HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n", 400,
+		 "\"bad_json\""},
+		{"PUT /v1/config HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",
+		 400, "\"bad_json\""},
+		{"POST /v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{}", 405,
+		 "Allow: GET, HEAD\r\n"},
+	};
 	static struct answer before, after;
-	int fd = dial();
 
 	(void)state;
 	ask(&before, "GET /v1/status", "", NULL);
-	say(fd, request, sizeof(request) - 1);
-	shutdown(fd, SHUT_WR);
-	hear(fd, &after);
-	assert_true(after.status == 0 || after.status >= 400);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *length, *body;
+
+		ask_in_part(&after, rows[i].request);
+		if (after.status != rows[i].status || !strstr(after.text, rows[i].text))
+			fail_msg("row %zu: got\n%s", i, after.text);
+		length = strstr(after.text, "Content-Length: ");
+		body = strstr(after.text, "\r\n\r\n");
+		assert_int_equal(atoi(length + strlen("Content-Length: ")), strlen(body + 4));
+	}
 	ask(&after, "GET /v1/status", "", NULL);
 	assert_int_equal(generation_of(&before), generation_of(&after));
+}
+
+static void a_whole_request_may_end_the_sending(void **state)
+{
+	static struct answer answer;
+
+	(void)state;
+	ask_in_part(&answer, "PUT /v1/config HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+			     "Content-Length: 2\r\n\r\n{}");
+	assert_int_equal(answer.status, 200);
+	assert_null(strstr(answer.text, "bad_json"));
 }
 
 static void a_chunked_body_is_counted(void **state)
@@ -604,43 +648,74 @@ static void connections_beyond_the_limit_are_told_busy(void **state)
 	expect("GET /healthz", "", NULL, 200, "ok");
 }
 
-static void become_a_stranger(void)
+/* Another user takes all the connections it can get and holds them until it is killed. */
+static pid_t crowd(uid_t uid, size_t count)
 {
-	if (setgid(65534) || setuid(65534))
+	static const char asked[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+	/* idle, a part of a request, one that is answered and may be followed by another */
+	static const size_t sizes[] = {0, 10, sizeof(asked) - 1};
+	int told[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(told), 0);
+	pid = fork();
+	if (!pid) {
+		if (setgid(65534) || setuid(uid) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+			_exit(1);
+		for (size_t i = 0; i < count; i++)
+			say(dial(), asked, sizes[i % ARRAY_SIZE(sizes)]);
+		if (write(told[1], "", 1) == 1)
+			pause();
 		_exit(1);
+	}
+	close(told[1]);
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	close(told[0]);
+	return pid;
 }
 
-/* Whoever may only look cannot take the connections of those who must act. */
+static bool is_let_in(uid_t uid)
+{
+	static struct answer answer;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setgid(65534) || setuid(uid))
+			_exit(1);
+		ask(&answer, "GET /healthz", "", NULL);
+		_exit(answer.status == 200 ? 0 : answer.status == 503 ? 1 : 2);
+	}
+	waitpid(pid, &status, 0);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return !WEXITSTATUS(status);
+}
+
+/* Whoever may only look cannot take the connections of those who must act, nor those of others. */
 static void strangers_leave_room_for_writers(void **state)
 {
-	int told[2], held[2];
-	int status;
-	pid_t pid;
-	char byte;
+	pid_t pids[5];
 
 	(void)state;
 	if (geteuid()) {
 		print_message("skipped: only root can become another user\n");
 		skip();
 	}
-	assert_int_equal(pipe(told) | pipe(held), 0);
-	pid = fork();
-	if (!pid) {
-		become_a_stranger();
-		close(held[1]);
-		for (int i = 0; i < SERVER_MAX_CONNECTIONS - SERVER_KEPT_FOR_WRITERS; i++)
-			dial();
-		expect("GET /healthz", "", NULL, 503, "\"busy\"");
-		_exit(write(told[1], "", 1) != 1 || read(held[0], &byte, 1) != 0);
+	pids[0] = crowd(65534, 300);
+	expect("PUT /v1/config", "", "{}", 200, "\"changed\": true");
+	assert_false(is_let_in(65534));
+	assert_true(is_let_in(65533));
+	for (uid_t i = 1; i < ARRAY_SIZE(pids); i++)
+		pids[i] = crowd(65534 - i, 100);
+	assert_false(is_let_in(65000));
+	for (int i = 0; i < SERVER_KEPT_FOR_WRITERS; i++)
+		expect("PUT /v1/config", "", "{}", 200, "\"changed\": true");
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
 	}
-	close(told[1]);
-	close(held[0]);
-	assert_int_equal(read(told[0], &byte, 1), 1);
-	expect("GET /healthz", "", NULL, 200, "ok");
-	close(told[0]);
-	close(held[1]);
-	waitpid(pid, &status, 0);
-	assert_int_equal(status, 0);
+	assert_true(is_let_in(65534));
 }
 
 /* Rights come from the kernel, so another user must do the asking. */
@@ -656,7 +731,8 @@ static void strangers_may_only_ask_for_health(void **state)
 	}
 	pid = fork();
 	if (!pid) {
-		become_a_stranger();
+		if (setgid(65534) || setuid(65534))
+			_exit(1);
 		expect("GET /healthz", "", NULL, 200, "ok");
 		expect("GET /v1/status", "", NULL, 403, "secg-read");
 		expect("GET /v1/nothing", "", NULL, 403, "\"forbidden\"");
@@ -680,6 +756,7 @@ int main(void)
 		cmocka_unit_test(a_write_is_answered_with_its_generation),
 		cmocka_unit_test(writers_that_wait_together_share_a_generation),
 		cmocka_unit_test(a_body_cut_off_changes_nothing),
+		cmocka_unit_test(a_whole_request_may_end_the_sending),
 		cmocka_unit_test(a_chunked_body_is_counted),
 		cmocka_unit_test(a_connection_serves_several_requests),
 		cmocka_unit_test(connections_beyond_the_limit_are_told_busy),
