@@ -30,6 +30,32 @@ void connection_stop_deadline(const struct connection *connection)
 	evtimer_del(connection->deadline);
 }
 
+/*
+ * libmicrohttpd waits for edges and takes a short read for the last one, so an end that came together with
+ * data goes unseen. Shutting our side for reading too, once all is read, makes another edge.
+ */
+static void on_half_closed(evutil_socket_t fd, short what, void *data)
+{
+	const struct connection *connection = data;
+	char byte;
+
+	(void)what;
+	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+		connection_watch(connection);
+	else
+		shutdown(fd, SHUT_RD);
+}
+
+void connection_watch(const struct connection *connection)
+{
+	event_add(connection->half_closed, NULL);
+}
+
+void connection_unwatch(const struct connection *connection)
+{
+	event_del(connection->half_closed);
+}
+
 /* ── places ─────────────────────────────────────────────────────────────────────────────────────── */
 
 static size_t guests_of(const struct hall *hall, uid_t uid)
@@ -82,7 +108,8 @@ int connection_admit(struct connection **ret_connection, struct hall *hall, int 
 	if (is_guest)
 		hall->guests[hall->guest_count++] = uid;
 	connection->deadline = evtimer_new(hall->base, on_deadline, connection);
-	if (!connection->deadline) {
+	connection->half_closed = event_new(hall->base, fd, EV_CLOSED, on_half_closed, connection);
+	if (!connection->deadline || !connection->half_closed) {
 		connection_free(connection);
 		return -ENOMEM;
 	}
@@ -98,6 +125,8 @@ void connection_free(struct connection *connection)
 		guest_leave(connection->hall, connection->uid);
 	if (connection->deadline)
 		event_free(connection->deadline);
+	if (connection->half_closed)
+		event_free(connection->half_closed);
 	free(connection);
 }
 

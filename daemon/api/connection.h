@@ -35,7 +35,8 @@ struct hall {
 struct connection {
 	struct hall *hall;
 	struct event *deadline;
-	int fd; /* lent by libmicrohttpd */
+	struct event *half_closed; /* the peer sends no more */
+	int fd;                    /* lent by libmicrohttpd */
 	enum right right;
 	uid_t uid;
 	bool is_guest;
@@ -56,5 +57,8 @@ void connection_notify(void *cls, struct MHD_Connection *mhd, void **socket_cont
 /* The time in which a whole request must arrive; it runs from the start, and from each answer on. */
 void connection_start_deadline(const struct connection *connection);
 void connection_stop_deadline(const struct connection *connection);
+/* While a body is received: libmicrohttpd is made to see that the peer stopped sending. */
+void connection_watch(const struct connection *connection);
+void connection_unwatch(const struct connection *connection);
 
 #endif

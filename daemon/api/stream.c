@@ -119,6 +119,7 @@ void stream_end(void *cls, struct MHD_Connection *mhd, void **request_context,
 	if (code == MHD_REQUEST_TERMINATED_CLIENT_ABORT && stream->has_headers)
 		answer_cut_off(stream);
 	hall->bodies_bytes -= stream->capacity;
+	connection_unwatch(stream->connection);
 	connection_start_deadline(stream->connection);
 	request_fini(&stream->exchange.request);
 	reply_fini(&stream->exchange.reply);
@@ -304,7 +305,11 @@ enum MHD_Result stream_handle(void *cls, struct MHD_Connection *mhd, const char 
 		stream->has_headers = true;
 		admit(stream, method);
 		/* without a body the answer can wait for the end, and the connection lives on */
-		return is_refused_early(stream) ? send_reply(stream) : MHD_YES;
+		if (is_refused_early(stream))
+			return send_reply(stream);
+		if (has_body(stream))
+			connection_watch(stream->connection);
+		return MHD_YES;
 	}
 	if (*data_size) {
 		receive(stream, data, *data_size);
@@ -312,6 +317,7 @@ enum MHD_Result stream_handle(void *cls, struct MHD_Connection *mhd, const char 
 		return MHD_YES;
 	}
 	connection_stop_deadline(stream->connection);
+	connection_unwatch(stream->connection);
 	if (exchange->reply.status)
 		return send_reply(stream);
 	if (stream->route->handlers[exchange->request.method](exchange))
