@@ -15,18 +15,6 @@ const char *const dp_mode_names[] = {
 	[DP_MODE_TCX] = "tcx",   [DP_MODE_CLSACT] = "clsact",
 };
 
-static const char *program_name(uint32_t id, char text[64])
-{
-	char *paren;
-
-	sys_program_text(id, text, 64);
-	paren = strchr(text, '(');
-	if (!paren)
-		return "";
-	text[strlen(text) - 1] = '\0';
-	return paren + 1;
-}
-
 static int attach_link(struct side *side, enum dp_program program, uint32_t type, uint32_t flags)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
@@ -45,7 +33,7 @@ static int update_link(const struct side *side, enum dp_program program)
  * What XDP the interface offers. Native support shows by attaching, and what is attached then is kept
  * in the side, so that a NIC does not stop twice to rebuild its rings.
  */
-static int probe_xdp(struct side *side, struct dp_probe *probe, char name[64])
+static int probe_xdp(struct side *side, struct dp_probe *probe, char name[SYS_NAME_SIZE + 1])
 {
 	bool is_native = false;
 	uint32_t id = 0;
@@ -68,7 +56,8 @@ static int probe_xdp(struct side *side, struct dp_probe *probe, char name[64])
 	}
 	probe->has_foreign_xdp = true;
 	probe->foreign_xdp_id = id;
-	probe->foreign_xdp_name = program_name(id, name);
+	sys_program_name(id, name);
+	probe->foreign_xdp_name = name;
 	return 0;
 }
 
@@ -79,7 +68,7 @@ static int choose(struct side *side, const struct net_link *link, enum port_hook
 		.has_ethernet = net_link_has_ethernet(link),
 		.kind = link->kind,
 	};
-	char name[64];
+	char name[SYS_NAME_SIZE + 1];
 	int r;
 
 	if (!dp_has_feature(side->dp, DP_FEATURE_XDP_LINK) && hook != PORT_HOOK_TC) {
@@ -127,47 +116,6 @@ static int attach_tc(struct side *side)
 	r = sys_clsact_attach(side->ifindex, is_egress, side->dp->programs[program].fd);
 	side->has_new_clsact = r == 0;
 	return r;
-}
-
-/* Id of a program that sees packets before a TC program of ours and may keep them from it; 0 none. */
-static uint32_t program_before(const struct dp *dp, int ifindex, bool is_egress, enum dp_mode mode)
-{
-	uint32_t own = dp->programs[is_egress ? DP_PROGRAM_TC_TO : DP_PROGRAM_TC_FROM].id;
-	uint32_t ids[SYS_MPROG_MAX], count = 0;
-
-	if (mode != DP_MODE_TCX && mode != DP_MODE_CLSACT)
-		return 0;
-	/* A kernel with TCX runs what is there before clsact. */
-	if (sys_tcx_query(ifindex, is_egress ? SYS_ATTACH_TCX_EGRESS : SYS_ATTACH_TCX_INGRESS, ids,
-			  &count) == 0 &&
-	    count && ids[0] != own)
-		return ids[0];
-	return mode == DP_MODE_CLSACT ? sys_clsact_before(ifindex, is_egress) : 0;
-}
-
-bool dp_review(const struct dp *dp, int ifindex, struct dp_attachment *attachment)
-{
-	static const char *const words[SECG_DIRECTIONS] = {"from", "to"};
-	uint32_t before[SECG_DIRECTIONS] = {
-		program_before(dp, ifindex, false, attachment->mode),
-		program_before(dp, ifindex, true, attachment->mode_to),
-	};
-	char text[64];
-
-	if (!memcmp(before, attachment->before, sizeof(before)))
-		return false;
-	memcpy(attachment->before, before, sizeof(before));
-	memcpy(attachment->message, attachment->standing, sizeof(attachment->message));
-	for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
-		if (!before[direction])
-			continue;
-		sys_program_text(before[direction], text, sizeof(text));
-		message_add(attachment->message,
-			    "direction %s: TC program %s stands before ours and may decide first",
-			    words[direction], text);
-	}
-	attachment->is_degraded = attachment->message[0];
-	return true;
 }
 
 static void report(struct dp_attachment *attachment, const struct side sides[SECG_DIRECTIONS],
@@ -250,12 +198,13 @@ int dp_attach(struct dp *dp, uint32_t id, const struct net_link *link, enum port
 
 	if (!id || id >= SECG_MAX_PORTS)
 		return -EINVAL;
-	r = side_open(&sides[SECG_FROM], dp, id, link->ifindex, SECG_FROM);
+	side_init(&sides[SECG_FROM], dp, id, link->ifindex, SECG_FROM);
+	side_init(&sides[SECG_TO], dp, id, link->ifindex, SECG_TO);
+	r = side_open(&sides[SECG_FROM]);
 	if (r == 0)
-		r = side_open(&sides[SECG_TO], dp, id, link->ifindex, SECG_TO);
-	else
-		side_open(&sides[SECG_TO], dp, id, 0, SECG_TO);
-	is_new = !has_hooks(&sides[SECG_FROM]) && !has_hooks(&sides[SECG_TO]);
+		r = side_open(&sides[SECG_TO]);
+	/* Where nobody could look, there may be some. */
+	is_new = r == 0 && !has_hooks(&sides[SECG_FROM]) && !has_hooks(&sides[SECG_TO]);
 	if (r == 0)
 		r = ifindex_set(dp, link->ifindex, id, net_link_has_ethernet(link));
 	if (r == 0)

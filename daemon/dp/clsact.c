@@ -33,13 +33,17 @@ int sys_clsact_attach(int ifindex, bool is_egress, int program_fd)
 	return bpf_tc_attach(&hook, &opts);
 }
 
-uint32_t sys_clsact_query(int ifindex, bool is_egress)
+int64_t sys_clsact_query(int ifindex, bool is_egress)
 {
 	struct bpf_tc_hook hook = hook_of(ifindex, is_egress);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = SYS_CLSACT_HANDLE,
 		    .priority = SYS_CLSACT_PRIORITY);
+	int r = bpf_tc_query(&hook, &opts);
 
-	return bpf_tc_query(&hook, &opts) < 0 ? 0 : opts.prog_id;
+	/* No filter, no clsact, no interface. */
+	if (r == -ENOENT || r == -EINVAL || r == -ENODEV)
+		return 0;
+	return r < 0 ? r : (int64_t)opts.prog_id;
 }
 
 /* What a walk over the filters of one direction finds. */
@@ -117,11 +121,12 @@ int sys_clsact_detach(int ifindex, bool is_egress)
 	struct bpf_tc_hook hook = hook_of(ifindex, is_egress);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = SYS_CLSACT_HANDLE,
 		    .priority = SYS_CLSACT_PRIORITY);
+	int64_t ours = sys_clsact_query(ifindex, is_egress);
 	struct walk from, to;
 	int r;
 
-	if (!sys_clsact_query(ifindex, is_egress))
-		return 0;
+	if (ours <= 0)
+		return (int)ours;
 	r = bpf_tc_detach(&hook, &opts);
 	if (r < 0 && r != -ENOENT)
 		return r;

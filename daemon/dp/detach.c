@@ -12,33 +12,46 @@
 
 DEFINE_CLEANUP(DIR *, closedir);
 
-void link_remove(int fd, const char *pin)
+int link_remove(int fd, const char *pin)
 {
 	_cleanup_close_ int link_fd = fd;
+	int r = 0;
 
-	if (link_fd < 0 && pin[0])
+	if (link_fd < 0 && pin[0]) {
 		link_fd = bpf_obj_get(pin);
-	if (link_fd >= 0)
-		bpf_link_detach(link_fd);
-	if (pin[0])
-		unlink(pin);
+		if (link_fd < 0 && errno != ENOENT)
+			return -errno;
+	}
+	if (link_fd >= 0 && bpf_link_detach(link_fd) < 0)
+		r = -errno;
+	if (pin[0] && unlink(pin) < 0 && errno != ENOENT)
+		r = -errno;
+	return r;
 }
 
-static void detach_side(struct dp *dp, uint32_t id, int ifindex, enum secg_direction direction)
+static int detach_side(struct dp *dp, uint32_t id, int ifindex, enum secg_direction direction)
 {
 	struct side side;
+	int r;
 
-	if (side_open(&side, dp, id, ifindex, direction) == 0)
-		side_remove(&side);
+	side_init(&side, dp, id, ifindex, direction);
+	r = side_open(&side);
+	if (r == 0)
+		r = side_remove(&side);
 	side_close(&side);
+	return r;
 }
 
 int dp_detach(struct dp *dp, uint32_t id, int ifindex)
 {
+	int r, other;
+
 	if (!id || id >= SECG_MAX_PORTS)
 		return -EINVAL;
-	detach_side(dp, id, ifindex, SECG_FROM);
-	detach_side(dp, id, ifindex, SECG_TO);
+	r = detach_side(dp, id, ifindex, SECG_FROM);
+	other = detach_side(dp, id, ifindex, SECG_TO);
+	if (r < 0 || other < 0)
+		return r < 0 ? r : other;
 	if (dp->held)
 		dp->held[id].clsact_ifindex = 0;
 	/* Last: with a hook and without an entry, a packet would be nobody's. */
@@ -47,9 +60,15 @@ int dp_detach(struct dp *dp, uint32_t id, int ifindex)
 	return 0;
 }
 
-void dp_forget(struct dp *dp, uint32_t id, int ifindex)
+int dp_release_interface(struct dp *dp, int ifindex)
 {
-	dp_detach(dp, id, ifindex);
+	int r = sys_clsact_detach(ifindex, false);
+	int other = sys_clsact_detach(ifindex, true);
+
+	if (r < 0 || other < 0)
+		return r < 0 ? r : other;
+	ifindex_clear(dp, ifindex);
+	return 0;
 }
 
 /* Interface of a pinned link; 0: severed, or no link. */
@@ -68,7 +87,7 @@ static int detach_unwanted_pins(struct dp *dp, bool (*is_wanted)(uint32_t id, vo
 	_cleanup_(closedirp) DIR *folder = NULL;
 	const struct dirent *entry;
 	char path[PATH_MAX];
-	int r = pin_path(path, "%s/links", dp->folder);
+	int first = 0, r = pin_path(path, "%s/links", dp->folder);
 
 	if (r < 0)
 		return r;
@@ -84,33 +103,69 @@ static int detach_unwanted_pins(struct dp *dp, bool (*is_wanted)(uint32_t id, vo
 		r = pin_path(path, "%s/links/%s", dp->folder, entry->d_name);
 		if (r < 0)
 			return r;
-		dp_detach(dp, (uint32_t)id, pinned_ifindex(path));
+		r = dp_detach(dp, (uint32_t)id, pinned_ifindex(path));
+		first = first < 0 ? first : r;
 	}
-	return 0;
+	return first;
 }
 
-int dp_detach_unwanted(struct dp *dp, bool (*is_wanted)(uint32_t id, void *data), void *data)
+/* Calls `each` for the interfaces that have an entry; the first negative value is the result. */
+static int each_guarded(struct dp *dp,
+			int (*each)(struct dp *dp, uint32_t id, int ifindex, void *data),
+			void *data)
 {
-	struct if_nameindex *interfaces;
+	struct if_nameindex *interfaces = if_nameindex();
+	int first = 0;
 
-	if (dp->folder) {
-		int r = detach_unwanted_pins(dp, is_wanted, data);
-
-		if (r < 0)
-			return r;
-	}
-	/* Filters on clsact have no pin; their interfaces have an entry. */
-	interfaces = if_nameindex();
 	if (!interfaces)
 		return -errno;
 	for (const struct if_nameindex *i = interfaces; i->if_index; i++) {
 		uint32_t id = ifindex_port(dp, (int)i->if_index);
+		int r = id ? each(dp, id, (int)i->if_index, data) : 0;
 
-		if (id && !is_wanted(id, data))
-			dp_detach(dp, id, (int)i->if_index);
+		first = first < 0 ? first : r;
 	}
 	if_freenameindex(interfaces);
-	return 0;
+	return first;
+}
+
+struct judge {
+	bool (*is_wanted)(uint32_t id, void *data);
+	bool (*is_wanted_there)(uint32_t id, int ifindex, void *data);
+	void *data;
+};
+
+static int detach_unwanted(struct dp *dp, uint32_t id, int ifindex, void *data)
+{
+	const struct judge *judge = data;
+
+	return judge->is_wanted(id, judge->data) ? 0 : dp_detach(dp, id, ifindex);
+}
+
+static int release_stray(struct dp *dp, uint32_t id, int ifindex, void *data)
+{
+	const struct judge *judge = data;
+
+	return judge->is_wanted_there(id, ifindex, judge->data) ? 0
+								: dp_release_interface(dp, ifindex);
+}
+
+int dp_detach_unwanted(struct dp *dp, bool (*is_wanted)(uint32_t id, void *data), void *data)
+{
+	struct judge judge = {.is_wanted = is_wanted, .data = data};
+	int pins = dp->folder ? detach_unwanted_pins(dp, is_wanted, data) : 0;
+	/* Filters on clsact have no pin; their interfaces have an entry. */
+	int filters = each_guarded(dp, detach_unwanted, &judge);
+
+	return pins < 0 ? pins : filters;
+}
+
+int dp_release_strays(struct dp *dp, bool (*is_wanted)(uint32_t id, int ifindex, void *data),
+		      void *data)
+{
+	struct judge judge = {.is_wanted_there = is_wanted, .data = data};
+
+	return each_guarded(dp, release_stray, &judge);
 }
 
 /* Filters of ours on interfaces that the pinned map names. Entries start with the ifindex in any layout. */

@@ -7,6 +7,7 @@
  *   dp.c        open, close, features        hook.c      the choice of a hook
  *   pins.c      maps kept and adopted        attach.c    hooks put on      side.c  one direction's hook
  *   probe.c     kernel features              detach.c    hooks taken off   clsact.c, sys.c  the kernel
+ *   review.c    hooks looked after
  *   clock.c     ticks                        tables.c    table memory, the flip, the grace period
  *   counters.c  ports, rules, memory         extents.c   free lines
  *   sessions.c, sweep.c  session tables      ifindex.c   which port an interface is
@@ -148,12 +149,19 @@ int dp_attach(struct dp *dp, uint32_t id, const struct net_link *link, enum port
 	      struct dp_attachment *ret_attachment);
 /* Asks again which programs stand before ours. True: that has changed, and message and is_degraded with it. */
 bool dp_review(const struct dp *dp, int ifindex, struct dp_attachment *attachment);
-/* Removes hooks, pins and the ifindex entry of a port; absent ones are no error. */
+/* Both directions are there still. True also where the kernel does not answer. */
+bool dp_is_attached(const struct dp *dp, uint32_t id, int ifindex,
+		    const struct dp_attachment *attachment);
+/* Removes hooks, pins and the ifindex entry of a port; absent ones are no error, nor is an interface that
+ * is gone. Negative errno: a hook may be left, and with it the entry; to be tried again. */
 int dp_detach(struct dp *dp, uint32_t id, int ifindex);
-/* The interface is gone: removes pins and the ifindex entry. */
-void dp_forget(struct dp *dp, uint32_t id, int ifindex);
 /* Detaches pinned ports for which `is_wanted` is false (left by an earlier daemon). */
 int dp_detach_unwanted(struct dp *dp, bool (*is_wanted)(uint32_t id, void *data), void *data);
+/* Filters and entry of an interface whose port is elsewhere by now, links and all. */
+int dp_release_interface(struct dp *dp, int ifindex);
+/* Releases the interfaces with an entry for which `is_wanted` is false. */
+int dp_release_strays(struct dp *dp, bool (*is_wanted)(uint32_t id, int ifindex, void *data),
+		      void *data);
 /* --detach-all: removes every hook and pin under the folder, also of other layouts. */
 int dp_detach_all(const char *bpffs, char message[DP_MESSAGE_SIZE]);
 

@@ -20,13 +20,13 @@ bool hook_wants_xdp(enum port_hook hook, const struct dp_probe *probe)
 	return true;
 }
 
-/* "7 (name)" */
-static void foreign_text(char *ret_text, size_t size, const struct dp_probe *probe)
+void program_text(char ret_text[PROGRAM_TEXT_SIZE], uint32_t id, const char *name)
 {
-	if (probe->foreign_xdp_name && probe->foreign_xdp_name[0])
-		snprintf(ret_text, size, "%u (%s)", probe->foreign_xdp_id, probe->foreign_xdp_name);
+	if (name && name[0])
+		snprintf(ret_text, PROGRAM_TEXT_SIZE, "%u (%.*s)", id, SYS_NAME_SIZE, name);
 	else
-		snprintf(ret_text, size, "%u", probe->foreign_xdp_id);
+		snprintf(ret_text, PROGRAM_TEXT_SIZE, "%u (bpftool prog show id %u names it)", id,
+			 id);
 }
 
 static void choose_xdp(struct dp_choice *choice, const struct dp_probe *probe, const char *foreign)
@@ -53,9 +53,9 @@ static void choose_xdp(struct dp_choice *choice, const struct dp_probe *probe, c
 void dp_choose_hook(struct dp_choice *ret_choice, enum port_hook hook, const struct dp_probe *probe)
 {
 	struct dp_choice choice = {0};
-	char foreign[64];
+	char foreign[PROGRAM_TEXT_SIZE];
 
-	foreign_text(foreign, sizeof(foreign), probe);
+	program_text(foreign, probe->foreign_xdp_id, probe->foreign_xdp_name);
 	switch (hook) {
 	case PORT_HOOK_XDP:
 		choose_xdp(&choice, probe, foreign);

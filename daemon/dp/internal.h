@@ -100,23 +100,32 @@ struct side {
 	bool has_new_clsact;
 	enum dp_mode mode; /* what it has in the end */
 };
-/* Finds what is there. Pins and held links of another interface, and severed ones, are removed. */
-int side_open(struct side *side, struct dp *dp, uint32_t id, int ifindex,
-	      enum secg_direction direction);
+/* Nothing is known of it yet; side_close does nothing. */
+void side_init(struct side *side, struct dp *dp, uint32_t id, int ifindex,
+	       enum secg_direction direction);
+/* Finds what is there. Pins and held links of another interface, and severed ones, are removed. Negative
+ * errno: it cannot be told, nothing has changed. */
+int side_open(struct side *side);
 /* Takes off what was put on since side_open; closes. After side_keep only the latter. */
 void side_close(struct side *side);
 /* Pins what was put on in place of what was there, and takes the latter off. */
 int side_keep(struct side *side);
-/* Takes everything off: link, pin, filter. */
-void side_remove(struct side *side);
+/* Takes everything off: link, pin, filter. Negative errno: something may be left. */
+int side_remove(struct side *side);
+/* The link of a port as it is now. -ENOENT: none is held or pinned. */
+int side_find(const struct dp *dp, uint32_t id, enum secg_direction direction,
+	      struct sys_link *ret_link);
 
 /* ── detach.c ── */
 /* Takes a link off its hook at once (a last close may be late), and removes its pin. */
-void link_remove(int fd, const char *pin);
+int link_remove(int fd, const char *pin);
 
 /* ── hook.c ── */
 /* XDP is to be tried: the choice depends on native support and on foreign programs. */
 bool hook_wants_xdp(enum port_hook hook, const struct dp_probe *probe);
+#define PROGRAM_TEXT_SIZE 64
+/* "7 (name)", or how to learn the name where it is NULL or "". */
+void program_text(char ret_text[PROGRAM_TEXT_SIZE], uint32_t id, const char *name);
 
 /* ── ifindex.c ── */
 int ifindex_set(struct dp *dp, int ifindex, uint32_t id, bool has_ethernet);

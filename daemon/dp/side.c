@@ -16,37 +16,42 @@ static int side_pin(const struct side *side, const char *suffix, char ret_path[P
 			words[side->direction], suffix);
 }
 
-/* Descriptor of the link that an earlier attach has left; -1. The caller closes it. */
+/* Descriptor of the link that an earlier attach has left; the caller closes it. -ENOENT: none. */
 static int find_link(const struct side *side)
 {
 	char path[PATH_MAX];
 	int *held = side->dp->held ? &side->dp->held[side->id].fd[side->direction] : NULL;
+	int r, fd;
 
 	if (held)
-		return TAKE_FD(*held);
-	if (side_pin(side, "_new", path) < 0)
-		return -1;
-	/* Left by a daemon that ended while it changed the hook. */
-	link_remove(-1, path);
-	if (side_pin(side, "", path) < 0)
-		return -1;
-	return bpf_obj_get(path);
+		return *held < 0 ? -ENOENT : TAKE_FD(*held);
+	r = side_pin(side, "_new", path);
+	if (r == 0)
+		/* Left by a daemon that ended while it changed the hook. */
+		r = link_remove(-1, path);
+	if (r == 0)
+		r = side_pin(side, "", path);
+	if (r < 0)
+		return r;
+	fd = bpf_obj_get(path);
+	return fd < 0 ? -errno : fd;
 }
 
 /* What was there belongs to an interface that is gone or is not ours any more. */
-static void drop_old(struct side *side)
+static int drop_old(struct side *side)
 {
 	char path[PATH_MAX] = "";
+	int r = side->dp->folder ? side_pin(side, "", path) : 0;
 
-	if (side->dp->folder && side_pin(side, "", path) < 0)
-		return;
-	link_remove(TAKE_FD(side->old_fd), path);
-	if (side->old.ifindex && ifindex_port(side->dp, side->old.ifindex) == side->id)
+	if (r == 0)
+		r = link_remove(TAKE_FD(side->old_fd), path);
+	if (r == 0 && side->old.ifindex && ifindex_port(side->dp, side->old.ifindex) == side->id)
 		ifindex_clear(side->dp, side->old.ifindex);
+	return r;
 }
 
-int side_open(struct side *side, struct dp *dp, uint32_t id, int ifindex,
-	      enum secg_direction direction)
+void side_init(struct side *side, struct dp *dp, uint32_t id, int ifindex,
+	       enum secg_direction direction)
 {
 	*side = (struct side){
 		.dp = dp,
@@ -56,17 +61,47 @@ int side_open(struct side *side, struct dp *dp, uint32_t id, int ifindex,
 		.old_fd = -1,
 		.new_fd = -1,
 	};
-	side->old_fd = find_link(side);
-	if (side->old_fd >= 0) {
-		int r = sys_link_info(side->old_fd, &side->old);
+}
 
+int side_open(struct side *side)
+{
+	int64_t filter = 0;
+	int r = find_link(side);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	side->old_fd = r < 0 ? -1 : r;
+	if (side->old_fd >= 0) {
+		r = sys_link_info(side->old_fd, &side->old);
+		if (r == 0 && side->old.ifindex != side->ifindex)
+			r = drop_old(side);
 		if (r < 0)
 			return r;
-		if (side->old.ifindex != ifindex)
-			drop_old(side);
 	}
-	side->has_old_clsact = ifindex && sys_clsact_query(ifindex, direction == SECG_TO);
+	if (side->ifindex)
+		filter = sys_clsact_query(side->ifindex, side->direction == SECG_TO);
+	if (filter < 0)
+		return (int)filter;
+	side->has_old_clsact = filter > 0;
 	return 0;
+}
+
+int side_find(const struct dp *dp, uint32_t id, enum secg_direction direction,
+	      struct sys_link *ret_link)
+{
+	_cleanup_close_ int pinned = -1;
+	char path[PATH_MAX];
+	int r;
+
+	if (dp->held)
+		return dp->held[id].fd[direction] < 0
+			       ? -ENOENT
+			       : sys_link_info(dp->held[id].fd[direction], ret_link);
+	r = pin_path(path, "%s/links/%u_%s", dp->folder, id, words[direction]);
+	if (r < 0)
+		return r;
+	pinned = bpf_obj_get(path);
+	return pinned < 0 ? -errno : sys_link_info(pinned, ret_link);
 }
 
 void side_close(struct side *side)
@@ -125,12 +160,14 @@ int side_keep(struct side *side)
 	return 0;
 }
 
-void side_remove(struct side *side)
+int side_remove(struct side *side)
 {
 	char pin[PATH_MAX] = "";
+	int r = side->dp->folder ? side_pin(side, "", pin) : 0;
 
-	if (!side->dp->folder || side_pin(side, "", pin) == 0)
-		link_remove(TAKE_FD(side->old_fd), pin);
-	if (side->has_old_clsact)
-		sys_clsact_detach(side->ifindex, side->direction == SECG_TO);
+	if (r == 0)
+		r = link_remove(TAKE_FD(side->old_fd), pin);
+	if (r == 0 && side->has_old_clsact)
+		r = sys_clsact_detach(side->ifindex, side->direction == SECG_TO);
+	return r;
 }

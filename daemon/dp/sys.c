@@ -53,16 +53,15 @@ int sys_xdp_query(int ifindex, uint32_t *ret_id, bool *ret_is_native)
 	return 0;
 }
 
-void sys_program_text(uint32_t id, char *ret_text, size_t size)
+void sys_program_name(uint32_t id, char ret_name[SYS_NAME_SIZE + 1])
 {
 	_cleanup_close_ int fd = bpf_prog_get_fd_by_id(id);
 	struct bpf_prog_info info = {0};
 	uint32_t info_size = sizeof(info);
 
-	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &info_size) && info.name[0])
-		snprintf(ret_text, size, "%u (%.*s)", id, SYS_NAME_SIZE, info.name);
-	else
-		snprintf(ret_text, size, "%u", id);
+	ret_name[0] = '\0';
+	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &info_size))
+		snprintf(ret_name, SYS_NAME_SIZE + 1, "%.*s", SYS_NAME_SIZE, info.name);
 }
 
 int sys_rxvlan_off(int ifindex)

@@ -31,8 +31,8 @@ int sys_link_info(int link_fd, struct sys_link *ret_link);
 int sys_tcx_query(int ifindex, uint32_t attach_type, uint32_t *ret_ids, uint32_t *ret_count);
 /* Id of the XDP program of an interface, 0 for none, and whether it runs in the driver. */
 int sys_xdp_query(int ifindex, uint32_t *ret_id, bool *ret_is_native);
-/* "7" or, where the kernel lets us look, "7 (cil_from_netdev)". */
-void sys_program_text(uint32_t id, char *ret_text, size_t size);
+/* "" where the kernel does not let us look. */
+void sys_program_name(uint32_t id, char ret_name[SYS_NAME_SIZE + 1]);
 
 /* ── clsact ── */
 
@@ -44,8 +44,8 @@ void sys_program_text(uint32_t id, char *ret_text, size_t size);
 int sys_clsact_attach(int ifindex, bool is_egress, int program_fd);
 /* Removes our filter; one that is not there is no error. A clsact without filters is removed too. */
 int sys_clsact_detach(int ifindex, bool is_egress);
-/* Id of our program there; 0 none. */
-uint32_t sys_clsact_query(int ifindex, bool is_egress);
+/* Id of our program there; 0: none. Negative errno: it cannot be told. */
+int64_t sys_clsact_query(int ifindex, bool is_egress);
 /* Id of a program that runs before ours; 0 none. */
 uint32_t sys_clsact_before(int ifindex, bool is_egress);
 

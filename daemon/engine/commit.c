@@ -69,6 +69,7 @@ static void try_draft(struct engine *engine, struct change *change, struct draft
 {
 	_cleanup_(generation_freep) struct generation *next = NULL;
 	_cleanup_(errors_fini) struct errors errs = {0};
+	char message[DP_MESSAGE_SIZE];
 	int r;
 
 	r = build_next(engine, draft, draft->owned_config, &next, &errs);
@@ -81,9 +82,12 @@ static void try_draft(struct engine *engine, struct change *change, struct draft
 		return;
 	}
 	draft->owned_config = NULL;
-	r = flip_try(engine, next);
-	if (r >= 0)
-		r = guards_foresee(engine, next->config, &change->result);
+	r = flip_try(engine, next, message);
+	if (r < 0) {
+		refuse(change, r, message);
+		return;
+	}
+	r = guards_foresee(engine, next->config, &change->result);
 	if (r < 0)
 		refuse(change, r, strerror(-r));
 }
@@ -207,6 +211,15 @@ static void apply(struct batch *batch)
 		next = NULL;
 }
 
+/* Somebody asks for what is wanted already: perhaps because it is not so any more. */
+static bool asks_again(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->changes[i]->result.status == 200 && !batch->changes[i]->is_dry_run)
+			return true;
+	return false;
+}
+
 static void run(struct engine *engine, struct change **changes, size_t count)
 {
 	_cleanup_(batch_fini) struct batch batch = {
@@ -216,6 +229,8 @@ static void run(struct engine *engine, struct change **changes, size_t count)
 	judge_all(&batch);
 	if (batch.first_changed < count)
 		apply(&batch);
+	else if (asks_again(&batch))
+		guards_heal(engine);
 	answer(&batch, before);
 }
 

@@ -69,7 +69,7 @@ static int build_stored(struct engine *engine, struct generation **ret_next, boo
 	};
 	int r;
 
-	/* Flips for sides are not stored, so the data path may be ahead. Zero is no generation. */
+	/* Where a flip for sides could not be stored the data path is ahead. Zero is no generation. */
 	if (dp_tables_generation(engine->dp) > live->number)
 		live->number = dp_tables_generation(engine->dp);
 	if (live->number == 0)
@@ -88,21 +88,6 @@ static int build_stored(struct engine *engine, struct generation **ret_next, boo
 	return 0;
 }
 
-static bool is_known_port(uint32_t id, void *data)
-{
-	const struct engine *engine = data;
-
-	return ids_name(engine->live->port_ids, id) != NULL;
-}
-
-/* An interface that was renamed while no daemon ran still has the hooks of a port that now waits. */
-static void drop_strays(struct engine *engine)
-{
-	for (size_t i = 0; i < engine->guard_count; i++)
-		if (engine->guards[i].state == PORT_WAITING)
-			dp_forget(engine->dp, engine->guards[i].entry->id, 0);
-}
-
 static int start(struct engine *engine, char message[DP_MESSAGE_SIZE])
 {
 	_cleanup_(errors_fini) struct errors errs = {0};
@@ -119,16 +104,13 @@ static int start(struct engine *engine, char message[DP_MESSAGE_SIZE])
 	if (!guards)
 		return say(-ENOMEM, message, "the stored policy cannot be made live",
 			   strerror(ENOMEM));
-	/* Ports that nobody wants any more go first: the tables would drop all their packets. */
-	r = dp_detach_unwanted(engine->dp, is_known_port, engine);
-	if (r < 0)
-		log_error("ports of an earlier daemon cannot be detached: %s", strerror(-r));
+	leftovers_detach_unwanted(engine);
 	r = flip_to(engine, next, is_stored, &old, message);
 	if (r < 0)
 		return r;
 	next = NULL;
 	guards_follow(engine, TAKE_PTR(guards));
-	drop_strays(engine);
+	leftovers_release_strays(engine);
 	flip_settle(engine);
 	return 0;
 }

@@ -85,14 +85,35 @@ static void unplace(struct engine *engine, struct generation *next)
 	generation_each_block(next, unplace_block, NULL);
 }
 
-int flip_try(struct engine *engine, struct generation *next)
+static int fail(int r, char message[DP_MESSAGE_SIZE], const char *what, const char *why)
+{
+	snprintf(message, DP_MESSAGE_SIZE, "%s: %s", what, why);
+	return r;
+}
+
+static int fail_tables(const struct engine *engine, int r, char message[DP_MESSAGE_SIZE])
+{
+	uint64_t used, size;
+
+	if (r != -ENOSPC)
+		return fail(r, message, "the tables do not take the policy", strerror(-r));
+	dp_tables_usage(engine->dp, &used, &size);
+	snprintf(
+		message, DP_MESSAGE_SIZE,
+		"the policy does not fit in the %llu MiB of --table-memory beside the live one: stop "
+		"secgd, run secgd --detach-all, which a new size needs, and start it with more",
+		(unsigned long long)size >> 20);
+	return r;
+}
+
+int flip_try(struct engine *engine, struct generation *next, char message[DP_MESSAGE_SIZE])
 {
 	int r;
 
 	flip_settle(engine);
 	r = place(engine, next);
 	unplace(engine, next);
-	return r;
+	return r < 0 ? fail_tables(engine, r, message) : 0;
 }
 
 /* ── numbers ────────────────────────────────────────────────────────────────────────────────────── */
@@ -131,12 +152,6 @@ static int zero_new_numbers(struct engine *engine, const struct generation *next
 
 /* ── going live ─────────────────────────────────────────────────────────────────────────────────── */
 
-static int fail(int r, char message[DP_MESSAGE_SIZE], const char *what, const char *why)
-{
-	snprintf(message, DP_MESSAGE_SIZE, "%s: %s", what, why);
-	return r;
-}
-
 static int store(struct engine *engine, const struct generation *before,
 		 const struct generation *after)
 {
@@ -164,13 +179,14 @@ int flip_to(struct engine *engine, struct generation *next, bool is_stored,
 	int r;
 
 	flip_settle(engine);
-	leftovers_release(engine, next);
-	r = place(engine, next);
+	r = leftovers_release(engine, next);
+	if (r >= 0)
+		r = place(engine, next);
 	if (r >= 0)
 		r = zero_new_numbers(engine, next);
 	if (r < 0) {
 		unplace(engine, next);
-		return fail(r, message, "the tables do not take the policy", strerror(-r));
+		return fail_tables(engine, r, message);
 	}
 	if (!is_stored) {
 		r = store(engine, engine->live, next);
@@ -186,7 +202,7 @@ int flip_to(struct engine *engine, struct generation *next, bool is_stored,
 		unplace(engine, next);
 		if (!is_stored)
 			take_back(engine, next);
-		return fail(r, message, "the data path does not take the policy", strerror(-r));
+		return fail_tables(engine, r, message);
 	}
 	ids_clear_new(next->port_ids);
 	ids_clear_new(next->counter_ids);
@@ -251,6 +267,23 @@ static void note_sides(struct engine *engine)
 	}
 }
 
+/* Before the flip, so that the number never goes back. A store that fails makes us unhealthy, but does not
+ * keep an interface from being guarded. */
+static void store_number(struct engine *engine, uint64_t number)
+{
+	struct store_state from, to;
+	int r;
+
+	generation_store_state(engine->live, &from);
+	to = from;
+	to.generation = number;
+	r = store_commit(engine->store, &from, &to);
+	engine->is_store_broken = r < 0;
+	if (r < 0)
+		log_error("generation %llu cannot be stored: %s", (unsigned long long)number,
+			  store_message(engine->store));
+}
+
 int flip_sides(struct engine *engine)
 {
 	struct generation *live = engine->live;
@@ -264,6 +297,7 @@ int flip_sides(struct engine *engine)
 	if (!update_sides(engine, table))
 		return 0;
 	flip_settle(engine);
+	store_number(engine, live->number + 1);
 	r = dp_tables_flip(engine->dp, live->number + 1, table, live->table_count);
 	engine->is_path_broken = r < 0 && r != -ENOSPC;
 	if (r < 0)

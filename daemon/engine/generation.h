@@ -77,8 +77,8 @@ int generation_each_block(const struct generation *generation,
 			  int (*each)(struct block *block, void *data), void *data);
 /* Writes the lines of the blocks into the table. */
 void generation_resolve(struct generation *generation);
-/* Lets everything of a port that is being detached pass. */
-void generation_release_port(struct generation *generation, uint32_t id);
+/* Lets everything of a port that is being detached pass; nothing for a number that has a new port. -ENOMEM. */
+int generation_release_port(struct generation *generation, uint32_t id);
 
 /* Lends; NULL. */
 const struct generation_port *generation_find_port(const struct generation *generation,

@@ -10,7 +10,10 @@
 #include "engine/internal.h"
 
 #define BACKOFF_MAX_S  30
-#define REVIEWS_A_TICK 64 /* ports whose hooks are looked at in a second */
+#define REVIEWS_A_TICK 512 /* ports whose hooks are looked at in a second; some 10 µs each */
+
+static const char put_back_note[] = "somebody had taken its hooks away; they were put back";
+#define NOTED_MAX (DP_MESSAGE_SIZE - (int)sizeof(put_back_note) - 2)
 
 const char *const port_state_names[] = {
 	[PORT_WAITING] = "waiting",
@@ -79,17 +82,20 @@ static void set_waiting(struct guard *guard)
 	set_state(guard, PORT_WAITING, "");
 }
 
-static void attach(struct engine *engine, struct guard *guard, const struct net_link *link)
+/* `note` is what there is to say of it if all goes well. */
+static void attach(struct engine *engine, struct guard *guard, const struct net_link *link,
+		   const char *note)
 {
 	const struct generation_port *entry = guard->entry;
 	struct dp_attachment attachment = {0};
+	char message[DP_MESSAGE_SIZE];
 	int r;
 
 	guard->ifindex = link->ifindex;
 	guard->hook = entry->port->hook;
 	guard->type = link->type;
 	memcpy(guard->kind, link->kind, sizeof(guard->kind));
-	leftovers_replaced(engine, entry->id);
+	leftovers_replaced(engine, entry->id, link->ifindex);
 	r = dp_attach(engine->dp, entry->id, link, entry->port->hook, &attachment);
 	if (r < 0) {
 		set_failed(guard, r, attachment.message);
@@ -97,7 +103,9 @@ static void attach(struct engine *engine, struct guard *guard, const struct net_
 	}
 	guard->attachment = attachment;
 	guard->backoff_s = 0;
-	set_state(guard, attachment.is_degraded ? PORT_DEGRADED : PORT_GUARDED, attachment.message);
+	snprintf(message, sizeof(message), "%s%s%.*s", note,
+		 note[0] && attachment.message[0] ? "; " : "", NOTED_MAX, attachment.message);
+	set_state(guard, attachment.is_degraded ? PORT_DEGRADED : PORT_GUARDED, message);
 }
 
 void guard_attach(struct engine *engine, struct guard *guard)
@@ -105,7 +113,7 @@ void guard_attach(struct engine *engine, struct guard *guard)
 	const struct net_link *link = net_find_name(engine->net, interface_of(guard));
 
 	if (link)
-		attach(engine, guard, link);
+		attach(engine, guard, link, "");
 	else
 		set_waiting(guard);
 }
@@ -116,7 +124,7 @@ static void attach_appeared(struct engine *engine, struct guard *guard, const st
 	int r = flip_sides(engine);
 
 	if (r >= 0) {
-		attach(engine, guard, link);
+		attach(engine, guard, link, "");
 		return;
 	}
 	guard->ifindex = link->ifindex;
@@ -133,7 +141,7 @@ static void forget(struct engine *engine, int ifindex)
 
 		if (guard->ifindex != ifindex)
 			continue;
-		dp_forget(engine->dp, guard->entry->id, ifindex);
+		leftover_detach(engine, guard->entry->id, ifindex);
 		set_waiting(guard);
 	}
 }
@@ -166,7 +174,7 @@ static void find_work(struct engine *engine, const struct net_link *link)
 			continue;
 		/* After an overrun the new device is told of before the end of the old one. */
 		if (guard->ifindex && guard->ifindex != link->ifindex)
-			dp_forget(engine->dp, guard->entry->id, guard->ifindex);
+			leftover_detach(engine, guard->entry->id, guard->ifindex);
 		if (is_other_device(guard, link) || guard->state == PORT_FAILED)
 			attach_appeared(engine, guard, link);
 	}
@@ -190,37 +198,67 @@ void guards_link_event(enum net_event event, const struct net_link *link, void *
 	}
 }
 
-/* A program that somebody puts before ours makes no event: a few ports a second are asked. */
-static void review(struct engine *engine)
+/* ── looking after them ─────────────────────────────────────────────────────────────────────────── */
+
+static void put_back(struct engine *engine, struct guard *guard)
+{
+	const struct net_link *link = net_find_name(engine->net, interface_of(guard));
+
+	/* Gone or another by now: its event comes. */
+	if (!link || link->ifindex != guard->ifindex)
+		return;
+	log_warning("somebody has taken hooks of port %s off interface %s: they are put back",
+		    guard->entry->port->name, interface_of(guard));
+	attach(engine, guard, link, put_back_note);
+}
+
+static void review(struct engine *engine, struct guard *guard)
+{
+	struct dp_attachment *attachment = &guard->attachment;
+
+	if (guard->state != PORT_GUARDED && guard->state != PORT_DEGRADED)
+		return;
+	if (!dp_is_attached(engine->dp, guard->entry->id, guard->ifindex, attachment))
+		put_back(engine, guard);
+	else if (dp_review(engine->dp, guard->ifindex, attachment))
+		set_state(guard, attachment->is_degraded ? PORT_DEGRADED : PORT_GUARDED,
+			  attachment->message);
+}
+
+static void retry(struct engine *engine, struct guard *guard)
+{
+	const struct net_link *link = net_find_name(engine->net, interface_of(guard));
+
+	if (link)
+		attach_appeared(engine, guard, link);
+	else
+		set_waiting(guard);
+}
+
+/* What somebody does to hooks makes no event: some ports a second are asked. */
+void guards_tick(struct engine *engine)
 {
 	size_t count = engine->guard_count < REVIEWS_A_TICK ? engine->guard_count : REVIEWS_A_TICK;
 
-	for (size_t i = 0; i < count; i++) {
-		struct guard *guard = &engine->guards[engine->next_review++ % engine->guard_count];
-		struct dp_attachment *attachment = &guard->attachment;
+	for (size_t i = 0; i < count; i++)
+		review(engine, &engine->guards[engine->next_review++ % engine->guard_count]);
+	for (size_t i = 0; i < engine->guard_count; i++) {
+		struct guard *guard = &engine->guards[i];
 
-		if (guard->state != PORT_GUARDED && guard->state != PORT_DEGRADED)
-			continue;
-		if (dp_review(engine->dp, guard->ifindex, attachment))
-			set_state(guard, attachment->is_degraded ? PORT_DEGRADED : PORT_GUARDED,
-				  attachment->message);
+		if (guard->state == PORT_FAILED && (guard->wait_s == 0 || --guard->wait_s == 0))
+			retry(engine, guard);
 	}
 }
 
-void guards_tick(struct engine *engine)
+void guards_heal(struct engine *engine)
 {
-	review(engine);
 	for (size_t i = 0; i < engine->guard_count; i++) {
 		struct guard *guard = &engine->guards[i];
-		const struct net_link *link;
 
-		if (guard->state != PORT_FAILED || (guard->wait_s > 0 && --guard->wait_s > 0))
-			continue;
-		link = net_find_name(engine->net, interface_of(guard));
-		if (link)
-			attach_appeared(engine, guard, link);
+		if (guard->state == PORT_FAILED)
+			retry(engine, guard);
 		else
-			set_waiting(guard);
+			review(engine, guard);
 	}
 }
 

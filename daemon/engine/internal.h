@@ -33,10 +33,10 @@ struct guard {
 	unsigned int wait_s;    /* failed: until the next one */
 };
 
-/* A port that is gone from the desired state and could not be detached yet. */
+/* What could not be detached yet. */
 struct leftover {
-	uint32_t id;
-	int ifindex;
+	uint32_t id; /* port; 0: it is attached elsewhere, only the interface is left to release */
+	int ifindex; /* 0: the interface has another port by now, or is gone */
 };
 
 struct engine {
@@ -50,9 +50,11 @@ struct engine {
 	size_t leftover_count;
 	struct change *queue[QUEUE_MAX];
 	size_t queue_count;
-	size_t next_review;  /* index of the guard that is looked at next */
-	bool is_settle_owed; /* a flip whose grace period has not been waited for */
-	bool has_removed;    /* ids in `removed` have sessions to clear away */
+	size_t next_review;    /* index of the guard that is looked at next */
+	bool is_unwanted_owed; /* ports of an earlier daemon resist */
+	bool is_strays_owed;   /* interfaces of an earlier daemon's ports resist */
+	bool is_settle_owed;   /* a flip whose grace period has not been waited for */
+	bool has_removed;      /* ids in `removed` have sessions to clear away */
 	bool removed[SECG_MAX_PORTS];
 	bool is_store_broken; /* the last write failed */
 	bool is_path_broken;  /* the last flip failed other than for want of room */
@@ -69,7 +71,7 @@ struct engine {
 int flip_to(struct engine *engine, struct generation *next, bool is_stored,
 	    struct generation **ret_old, char message[DP_MESSAGE_SIZE]);
 /* Whether `next` has room in table memory; nothing stays placed. */
-int flip_try(struct engine *engine, struct generation *next);
+int flip_try(struct engine *engine, struct generation *next, char message[DP_MESSAGE_SIZE]);
 /* Waits for the grace period of the last flip; afterwards memory and numbers are free again. */
 void flip_settle(struct engine *engine);
 /* Recomputes sides by the interfaces that are there; flips when a port's masks change. */
@@ -81,8 +83,11 @@ enum port_side flip_side_of(const char *interface, void *engine);
 /* Attaches to the interface of the port's name, or waits for it. */
 void guard_attach(struct engine *engine, struct guard *guard);
 void guards_link_event(enum net_event event, const struct net_link *link, void *engine);
-/* Every second: looks who stands before ours, tries failed ports again, each after its own backoff. */
+/* Every second: puts back hooks that are gone, looks who stands before ours, tries failed ports again, each
+ * after its own backoff. */
 void guards_tick(struct engine *engine);
+/* The same for all ports, now. */
+void guards_heal(struct engine *engine);
 
 /* ── follow.c ───────────────────────────────────────────────────────────────────────────────────── */
 
@@ -105,10 +110,15 @@ void leftover_detach(struct engine *engine, uint32_t id, int ifindex);
 void leftovers_tick(struct engine *engine);
 /* The interface is gone, the hooks with it. */
 void leftovers_forget(struct engine *engine, int ifindex);
-/* The number has a new owner, whose attach has replaced what was left. */
-void leftovers_replaced(struct engine *engine, uint32_t id);
-/* They stay released in the generation that is built. */
-void leftovers_release(const struct engine *engine, struct generation *next);
+/* The port is about to be attached to the interface, which replaces what was left of either. */
+void leftovers_replaced(struct engine *engine, uint32_t id, int ifindex);
+/* They stay released in the generation that is built. -ENOMEM. */
+int leftovers_release(const struct engine *engine, struct generation *next);
+/* At start, before the tables drop all their packets: ports that nobody wants any more. */
+void leftovers_detach_unwanted(struct engine *engine);
+/* At start, once the guards are attached: interfaces renamed while no daemon ran have hooks of ports that
+ * wait, or are elsewhere now. */
+void leftovers_release_strays(struct engine *engine);
 
 /* ── sessions.c ─────────────────────────────────────────────────────────────────────────────────── */
 

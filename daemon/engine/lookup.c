@@ -72,10 +72,22 @@ void generation_resolve(struct generation *generation)
 	}
 }
 
-void generation_release_port(struct generation *generation, uint32_t id)
+int generation_release_port(struct generation *generation, uint32_t id)
 {
-	if (id < generation->table_count && generation->table[id].flags == 0)
-		table_release(&generation->table[id], &generation->table[id]);
+	struct secg_port *table = generation->table;
+
+	if (id >= generation->table_count) {
+		table = reallocarray(table, id + 1, sizeof(*table));
+		if (!table)
+			return -ENOMEM;
+		memset(&table[generation->table_count], 0,
+		       (id + 1 - generation->table_count) * sizeof(*table));
+		generation->table = table;
+		generation->table_count = id + 1;
+	}
+	if (table[id].flags == 0)
+		table_release(&table[id], &table[id]);
+	return 0;
 }
 
 void generation_store_state(const struct generation *generation, struct store_state *ret_state)

@@ -78,7 +78,7 @@ static void test_severed_pin(void **state)
 	assert_int_equal(ifindex_port(dp, link.ifindex), LAB_PORT);
 }
 
-static void test_forget(void **state)
+static void test_detach_after_its_interface(void **state)
 {
 	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
 	struct net_link link = lab_link("secg-a", "veth");
@@ -86,7 +86,7 @@ static void test_forget(void **state)
 	(void)state;
 	lab_attach(dp, &link, PORT_HOOK_AUTO);
 	lab_run("ip link del secg-a");
-	dp_forget(dp, LAB_PORT, link.ifindex);
+	dp_detach(dp, LAB_PORT, link.ifindex);
 	assert_int_equal(lab_pinned_link_id("3_from"), 0);
 	assert_int_equal(lab_pinned_link_id("3_to"), 0);
 	assert_int_equal(ifindex_port(dp, link.ifindex), 0);
@@ -194,9 +194,11 @@ static void test_ephemeral(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_adoption),        TEST(test_half_attached), TEST(test_severed_pin),
-		TEST(test_forget),          TEST(test_moved_port),    TEST(test_unwanted),
-		TEST(test_unwanted_clsact), TEST(test_detach_all),    TEST(test_ephemeral),
+		TEST(test_adoption),        TEST(test_half_attached),
+		TEST(test_severed_pin),     TEST(test_detach_after_its_interface),
+		TEST(test_moved_port),      TEST(test_unwanted),
+		TEST(test_unwanted_clsact), TEST(test_detach_all),
+		TEST(test_ephemeral),
 	};
 
 	return cmocka_run_group_tests(tests, lab_open, NULL);

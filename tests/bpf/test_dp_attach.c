@@ -2,6 +2,7 @@
 /* Hooks on real interfaces: chosen, first in line, beside foreign programs, adopted, taken off. */
 #include <bpf/libbpf.h>
 #include <linux/if_link.h>
+#include <sys/resource.h>
 
 #include "dp_lab.h"
 
@@ -87,6 +88,54 @@ static void test_clsact(void **state)
 	assert_int_equal(dp_detach(dp, LAB_PORT, link.ifindex), 0);
 	lab_assert_bare(link.ifindex);
 	lab_run("! tc qdisc show dev secg-a | grep -q clsact");
+}
+
+/* What cannot be taken off is told, and goes on as that port's. */
+static void test_detach_that_fails(void **state)
+{
+	_cleanup_(dp_closep) struct dp *clsact = lab_dp(LAB_PINS, 1u << DP_FEATURE_TCX);
+	struct net_link link = lab_link("secg-a", "veth");
+	struct dp_attachment attachment;
+	struct rlimit limit, none;
+
+	(void)state;
+	lab_attach(clsact, &link, PORT_HOOK_AUTO);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_true(dp_detach(clsact, LAB_PORT, link.ifindex) < 0);
+	assert_true(dp_attach(clsact, LAB_PORT, &link, PORT_HOOK_AUTO, &attachment) < 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_true(sys_clsact_query(link.ifindex, false) > 0);
+	assert_true(sys_clsact_query(link.ifindex, true) > 0);
+	assert_int_equal(ifindex_port(clsact, link.ifindex), LAB_PORT);
+	assert_int_equal(dp_detach(clsact, LAB_PORT, link.ifindex), 0);
+	lab_assert_bare(link.ifindex);
+	assert_int_equal(ifindex_port(clsact, link.ifindex), 0);
+}
+
+/* An attach that cannot look at what is there leaves it. */
+static void test_attach_that_cannot_look(void **state)
+{
+	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
+	struct net_link link = lab_link("secg-a", "veth");
+	struct dp_attachment attachment;
+	struct rlimit limit, none;
+	uint32_t count;
+
+	(void)state;
+	lab_attach(dp, &link, PORT_HOOK_AUTO);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_true(dp_attach(dp, LAB_PORT, &link, PORT_HOOK_AUTO, &attachment) < 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count);
+	assert_int_equal(count, 1);
+	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count);
+	assert_int_equal(count, 1);
+	assert_true(lab_pinned_link_id("3_to") > 0);
+	assert_int_equal(ifindex_port(dp, link.ifindex), LAB_PORT);
 }
 
 static void add_foreign_filter(int ifindex, uint32_t priority)
@@ -356,6 +405,8 @@ int main(void)
 		TEST(test_tcx_first_in_line),
 		TEST(test_prog_tag),
 		TEST(test_clsact),
+		TEST(test_detach_that_fails),
+		TEST(test_attach_that_cannot_look),
 		TEST(test_clsact_beside_foreign),
 		TEST(test_xdp_native),
 		TEST(test_xdp_generic),

@@ -88,7 +88,7 @@ static void test_foreign_without_name(void **state)
 	(void)state;
 	dp_choose_hook(&choice, PORT_HOOK_XDP, &probe);
 	assert_true(choice.is_failed);
-	assert_non_null(strstr(choice.message, "program 42 of"));
+	assert_non_null(strstr(choice.message, "program 42 (bpftool prog show id 42"));
 }
 
 int main(void)
