@@ -161,6 +161,29 @@ def test_foreign_tc_program_before_ours_is_reported(fresh_lab, path, foreign):
     daemon.wait_port("p")
 
 
+@pytest.mark.parametrize("hook, args, take", [
+    ("tc", [], ["bpftool", "link", "detach", "pinned", "{bpffs}/v{layout}/links/1_from"]),
+    ("tc", [], ["bpftool", "link", "detach", "pinned", "{bpffs}/v{layout}/links/1_to"]),
+    ("xdp", [], ["bpftool", "link", "detach", "pinned", "{bpffs}/v{layout}/links/1_from"]),
+    ("tc", ["--without", "tcx"], ["tc", "qdisc", "del", "dev", "h0", "clsact"])])
+def test_hook_taken_away_is_put_back(fresh_lab, path, hook, args, take):
+    """Never silently open: within about a second, and at once when the policy is applied again."""
+    daemon = fresh_lab.daemon(path.host, args=["--max-sessions", "16384", *args])
+    daemon.apply(policy(hook=hook))
+    layout = next(name[1:] for name in os.listdir(daemon.bpffs))
+    command = [word.format(bpffs=daemon.bpffs, layout=layout) for word in take]
+    assert_filters(path)
+    path.host.run(*command)
+    eventually(lambda: "put back" in daemon.port("p")["message"], 2.5, "the hook is back")
+    assert daemon.port("p")["state"] == "guarded"
+    assert_filters(path)
+    assert "taken hooks of port p off interface h0" in daemon.log()
+    path.host.run(*command)
+    daemon.apply(policy(hook=hook))
+    assert_filters(path)
+    assert daemon.api.request("GET", "/healthz").status == 200
+
+
 def test_foreign_xdp_program(fresh_lab, path, foreign):
     foreign.attach(path.host, "h0", "foreign_xdp", others.XDP)
     daemon = fresh_lab.daemon(path.host)
@@ -169,7 +192,7 @@ def test_foreign_xdp_program(fresh_lab, path, foreign):
     port = daemon.port("p")
     assert port["state"] == "failed"
     # By its number: the name of another's program would take CAP_SYS_ADMIN, which secgd gives up.
-    assert str(foreign.number("foreign_xdp")) in port["message"]
+    assert f"bpftool prog show id {foreign.number('foreign_xdp')}" in port["message"]
     daemon.apply(policy(hook="auto"))
     port = daemon.port("p")
     assert (port["state"], port["hook"], port["mode"]) == ("guarded", "tc", "tcx")
