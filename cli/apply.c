@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sgctl apply: policy files become the daemon's desired state. */
+/* sgctl apply: policy files become the daemon's desired state; sgctl diff: what that would change. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "memory.h"
 #include "options.h"
 #include "outcome.h"
+#include "output.h"
 #include "problems.h"
 #include "source.h"
-#include "value.h"
 
 enum {
 	OPTION_REPLACE = OPTIONS_OWN,
@@ -18,6 +18,7 @@ enum {
 };
 
 struct apply {
+	const struct verb *verb;
 	char **paths;
 	size_t count, room;
 	bool is_replace;
@@ -43,12 +44,19 @@ static int take(int letter, char *value, void *data)
 		break;
 	case OPTION_IF_MATCH:
 		if (value[0] == '\0' || value[strspn(value, "0123456789")] != '\0')
-			return options_misuse(&verb_apply, "--if-match takes a number, not '%s'",
+			return options_misuse(apply->verb, "--if-match takes a number, not '%s'",
 					      value);
 		apply->if_match = value;
 		break;
 	}
 	return OPTIONS_GO;
+}
+
+static enum outcome outcome_of(const struct apply *apply)
+{
+	if (apply->verb == &verb_diff)
+		return OUTCOME_DIFF;
+	return apply->is_dry_run ? OUTCOME_DRY_RUN : OUTCOME_DONE;
 }
 
 static int send_document(struct cli *cli, const struct apply *apply, const json_t *document,
@@ -68,10 +76,8 @@ static int send_document(struct cli *cli, const struct apply *apply, const json_
 			});
 	if (r != CLI_DONE)
 		return r;
-	if (cli->is_json)
-		value_print_json(answer, stdout);
-	else
-		outcome_print(answer, apply->is_dry_run, positions);
+	if (!output_data(cli, answer))
+		outcome_print(answer, outcome_of(apply), document, positions);
 	is_changed = json_is_true(json_object_get(answer, "changed"));
 	return apply->is_dry_run && is_changed ? CLI_DIFFERENCE : CLI_DONE;
 }
@@ -84,14 +90,31 @@ static int read_and_send(struct cli *cli, const struct apply *apply)
 	int r;
 
 	r = source_read(&document, apply->paths, apply->count, positions, &problems);
-	problems_print(&problems, "sgctl: ", stderr);
+	problems_print(&problems, positions, "sgctl: ", stderr);
 	problems_fini(&problems);
 	if (r < 0)
 		return CLI_REFUSED;
 	return send_document(cli, apply, document, positions);
 }
 
-static int run(struct cli *cli, int argc, char **argv)
+static int run(struct cli *cli, struct apply *apply, const struct option *longs, int argc,
+	       char **argv)
+{
+	const struct options own = {"f:", longs, take, apply};
+	int index, r;
+
+	r = options_after(&index, cli, apply->verb, &own, argc, argv);
+	if (r == OPTIONS_GO && index < argc)
+		r = options_misuse(apply->verb, "what is '%s'? Files come after -f", argv[index]);
+	else if (r == OPTIONS_GO && apply->count == 0)
+		r = options_misuse(apply->verb, "which file? Name it with -f");
+	else if (r == OPTIONS_GO)
+		r = read_and_send(cli, apply);
+	free(apply->paths);
+	return r;
+}
+
+static int run_apply(struct cli *cli, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{"file", required_argument, NULL, 'f'},
@@ -100,25 +123,25 @@ static int run(struct cli *cli, int argc, char **argv)
 		{"if-match", required_argument, NULL, OPTION_IF_MATCH},
 		{0},
 	};
-	struct apply apply = {0};
-	const struct options own = {"f:", longs, take, &apply};
-	int index, r;
 
-	r = options_after(&index, cli, &verb_apply, &own, argc, argv);
-	if (r == OPTIONS_GO && index < argc)
-		r = options_misuse(&verb_apply, "what is '%s'? Files come after -f", argv[index]);
-	else if (r == OPTIONS_GO && apply.count == 0)
-		r = options_misuse(&verb_apply, "which file? Name it with -f");
-	else if (r == OPTIONS_GO)
-		r = read_and_send(cli, &apply);
-	free(apply.paths);
-	return r;
+	return run(cli, &(struct apply){.verb = &verb_apply}, longs, argc, argv);
+}
+
+static int run_diff(struct cli *cli, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"file", required_argument, NULL, 'f'},
+		{"replace", no_argument, NULL, OPTION_REPLACE},
+		{0},
+	};
+
+	return run(cli, &(struct apply){.verb = &verb_diff, .is_dry_run = true}, longs, argc, argv);
 }
 
 const struct verb verb_apply = {
 	.name = "apply",
 	.summary = "make policy files the policy of this host",
-	.run = run,
+	.run = run_apply,
 	.help = "sgctl apply -f FILE [-f FILE…] [--dry-run] [--replace] [--if-match ETAG]\n"
 		"\n"
 		"Sends policy files to the daemon, which checks them as a whole and makes them live in\n"
@@ -134,5 +157,20 @@ const struct verb verb_apply = {
 		"  --if-match ETAG    only if the policy is still the one with this etag\n"
 		"\n"
 		"Changes are printed as + added, ~ changed, - removed. Mistakes are printed as\n"
-		"FILE:LINE:COLUMN: FIELD: what is wrong.\n",
+		"FILE:LINE:COLUMN: FIELD: what is wrong, with the line below.\n",
+};
+
+const struct verb verb_diff = {
+	.name = "diff",
+	.summary = "show what applying policy files would change",
+	.run = run_diff,
+	.help = "sgctl diff -f FILE [-f FILE…] [--replace]\n"
+		"\n"
+		"Shows in full what 'sgctl apply' with the same files would change: + added, ~ changed,\n"
+		"- removed. Nothing is changed. Exits 0 if there is no difference, 1 if there is one, 2 if\n"
+		"the files would be refused.\n"
+		"\n"
+		"  -f, --file FILE    as in apply\n"
+		"  --replace          compare with the files as the whole policy: what they do not name is\n"
+		"                     a difference too\n",
 };

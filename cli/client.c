@@ -124,7 +124,7 @@ static int tell_refusal(const json_t *answer, long status, struct positions *pos
 	if (problems.count == 0)
 		problems_add(&problems, NULL, 0, 0,
 			     "the daemon answers HTTP %ld and does not say why", status);
-	problems_print(&problems, "sgctl: ", stderr);
+	problems_print(&problems, positions, "sgctl: ", stderr);
 	problems_fini(&problems);
 	return CLI_REFUSED;
 }

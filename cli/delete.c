@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "client.h"
+#include "complete.h"
 #include "kinds.h"
 #include "memory.h"
 #include "options.h"
 #include "outcome.h"
-#include "value.h"
+#include "output.h"
 
 static int delete_object(struct cli *cli, const struct kind *kind, const char *name)
 {
@@ -20,10 +21,8 @@ static int delete_object(struct cli *cli, const struct kind *kind, const char *n
 	r = client_call(&answer, cli, &(struct request){.method = "DELETE", .path = path});
 	if (r != CLI_DONE)
 		return r;
-	if (cli->is_json)
-		value_print_json(answer, stdout);
-	else
-		outcome_print(answer, false, NULL);
+	if (!output_data(cli, answer))
+		outcome_print(answer, OUTCOME_DONE, NULL, NULL);
 	return CLI_DONE;
 }
 
@@ -48,6 +47,7 @@ const struct verb verb_delete = {
 	.name = "delete",
 	.summary = "remove a port, acl, group or service",
 	.run = run,
+	.complete = complete_object,
 	.help = "sgctl delete KIND NAME\n"
 		"\n"
 		"Removes one object; KIND is port, acl, group or service. An object that another one\n"

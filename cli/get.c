@@ -5,12 +5,19 @@
 #include <string.h>
 
 #include "client.h"
+#include "complete.h"
 #include "kinds.h"
 #include "memory.h"
 #include "options.h"
-#include "value.h"
+#include "output.h"
+#include "watch.h"
 
-/* One path as JSON on stdout; with -o table through `show`. */
+struct get {
+	const char *kind;
+	const char *name; /* NULL: all of the kind */
+	struct watch watch;
+};
+
 static int get_status(struct cli *cli)
 {
 	json_auto_t *status = NULL;
@@ -19,9 +26,7 @@ static int get_status(struct cli *cli)
 	r = client_get(&status, cli, "/v1/status");
 	if (r != CLI_DONE)
 		return r;
-	if (cli->is_json)
-		value_print_json(status, stdout);
-	else
+	if (!output_data(cli, status))
 		show_status(status);
 	return CLI_DONE;
 }
@@ -56,10 +61,8 @@ static int get_config(struct cli *cli)
 	r = client_get(&config, cli, "/v1/config");
 	if (r != CLI_DONE)
 		return r;
-	if (cli->is_json) {
-		value_print_json(config, stdout);
+	if (output_data(cli, config))
 		return CLI_DONE;
-	}
 	r = client_get(&status, cli, "/v1/status");
 	if (r == CLI_DONE)
 		show_config(config, status);
@@ -77,10 +80,8 @@ static int get_objects(struct cli *cli, const struct kind *kind, const char *nam
 	r = client_get(&answer, cli, path);
 	if (r != CLI_DONE)
 		return r;
-	if (cli->is_json) {
-		value_print_json(answer, stdout);
+	if (output_data(cli, answer))
 		return CLI_DONE;
-	}
 	if (strcmp(kind->plural, "ports") == 0)
 		r = client_get(&status, cli, "/v1/status");
 	if (r != CLI_DONE)
@@ -92,10 +93,35 @@ static int get_objects(struct cli *cli, const struct kind *kind, const char *nam
 	return CLI_DONE;
 }
 
+static int show(struct cli *cli, void *data)
+{
+	const struct get *get = data;
+
+	if (strcmp(get->kind, "status") == 0)
+		return get_status(cli);
+	if (strcmp(get->kind, "config") == 0)
+		return get_config(cli);
+	return get_objects(cli, kinds_find(get->kind), get->name);
+}
+
+static int take(int letter, char *value, void *data)
+{
+	struct get *get = data;
+
+	return watch_take(&get->watch, &verb_get, letter, value);
+}
+
+/* The whole has no name. */
+static bool is_whole(const char *kind)
+{
+	return strcmp(kind, "status") == 0 || strcmp(kind, "config") == 0;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
-	static const struct options own = {.letters = ""};
-	const struct kind *kind;
+	static const struct option longs[] = {WATCH_OPTIONS, {0}};
+	struct get get = {0};
+	const struct options own = {WATCH_LETTERS, longs, take, &get};
 	int index, count, r;
 
 	r = options_after(&index, cli, &verb_get, &own, argc, argv);
@@ -104,24 +130,30 @@ static int run(struct cli *cli, int argc, char **argv)
 	count = argc - index;
 	if (count < 1 || count > 2)
 		return options_misuse(&verb_get, "say KIND, or KIND and NAME");
-	if (count == 1 && strcmp(argv[index], "status") == 0)
-		return get_status(cli);
-	if (count == 1 && strcmp(argv[index], "config") == 0)
-		return get_config(cli);
-	kind = kinds_find(argv[index]);
-	if (!kind)
-		return options_misuse(&verb_get, "there is nothing called '%s' to get",
-				      argv[index]);
-	if (count == 2 && argv[index + 1][0] == '\0')
+	get.kind = argv[index];
+	get.name = count == 2 ? argv[index + 1] : NULL;
+	if (!kinds_find(get.kind) && !is_whole(get.kind))
+		return options_misuse(&verb_get, "there is nothing called '%s' to get", get.kind);
+	if (get.name && is_whole(get.kind))
+		return options_misuse(&verb_get, "%s has no names in it", get.kind);
+	if (get.name && get.name[0] == '\0')
 		return options_misuse(&verb_get, "a name must not be empty");
-	return get_objects(cli, kind, count == 2 ? argv[index + 1] : NULL);
+	return watch_run(&get.watch, cli, show, &get);
+}
+
+static void complete_words(struct cli *cli, size_t count, const char *const *words)
+{
+	if (count == 2)
+		puts("config\nstatus");
+	complete_object(cli, count, words);
 }
 
 const struct verb verb_get = {
 	.name = "get",
 	.summary = "show ports, acls, groups, services, config or status",
 	.run = run,
-	.help = "sgctl get KIND [NAME] [-o table|json]\n"
+	.complete = complete_words,
+	.help = "sgctl get KIND [NAME] [-w [--interval SECONDS]] [-o table|json|yaml]\n"
 		"\n"
 		"  get ports       every port: its interface, whether it is guarded, how, and its ACLs\n"
 		"  get port NAME   one port: all its fields, and its present state after 'now:'\n"
@@ -129,8 +161,12 @@ const struct verb verb_get = {
 		"  get acl NAME    the rules of one, in the order in which they are tried\n"
 		"  get groups      every group; get group NAME: its members\n"
 		"  get services    every service; get service NAME: one\n"
-		"  get config      the whole policy; with -o json a file that 'apply --replace' takes\n"
+		"  get config      the whole policy; 'sgctl export' writes it as a file\n"
 		"  get status      version, generation, kernel features, session table, state of ports\n"
+		"\n"
+		"  -w, --watch           ask again every second and print the answer when it has changed:\n"
+		"                        with -o json a line each, with -o yaml a document each\n"
+		"  --interval SECONDS    how often to ask (1)\n"
 		"\n"
 		"States of a port: guarded, waiting (its interface is not there yet), degraded, failed\n"
 		"(NOT guarded; the message says why). In FROM and TO, (open) is a direction without a\n"

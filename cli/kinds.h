@@ -31,4 +31,8 @@ void show_ports(const json_t *ports, const json_t *status);
 void show_port(const char *name, const json_t *port, const json_t *status);
 void show_status(const json_t *status);
 
+/* Fills the next cell with the state of a port, in its colour. */
+struct table;
+void show_state(struct table *table, const char *state);
+
 #endif

@@ -5,15 +5,20 @@
 
 #include "cli.h"
 #include "client.h"
+#include "color.h"
+#include "complete.h"
 #include "help.h"
 #include "options.h"
 
-static const struct verb *const verbs[] = {&verb_apply, &verb_get, &verb_delete, &verb_sessions,
-					   &verb_stats};
+static const struct verb *const verbs[] = {
+	&verb_apply,  &verb_diff,     &verb_get,   &verb_delete,
+	&verb_export, &verb_sessions, &verb_stats, &verb_wait,
+};
+#define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
 static const struct verb *find_verb(const char *name)
 {
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+	for (size_t i = 0; i < VERB_COUNT; i++) {
 		if (strcmp(verbs[i]->name, name) == 0)
 			return verbs[i];
 	}
@@ -53,6 +58,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	if (strcmp(argv[index], "help") == 0)
 		return run_help(argc - index, argv + index);
+	if (strcmp(argv[index], COMPLETE_VERB) == 0)
+		return complete(cli, verbs, VERB_COUNT, argc - index, argv + index);
 	verb = find_verb(argv[index]);
 	if (!verb)
 		return options_misuse(NULL, "there is no verb '%s'", argv[index]);
@@ -64,6 +71,7 @@ int main(int argc, char **argv)
 	struct cli cli = {0};
 	int r;
 
+	color_init();
 	options_init(&cli);
 	r = run(&cli, argc, argv);
 	if (cli.client)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "color.h"
 #include "help.h"
 #include "memory.h"
 
@@ -17,6 +18,7 @@
 enum {
 	OPTION_SOCKET = 1000,
 	OPTION_TIMEOUT,
+	OPTION_NO_COLOR,
 	OPTION_VERSION,
 };
 
@@ -24,6 +26,7 @@ static const struct option shared[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"socket", required_argument, NULL, OPTION_SOCKET},
 	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
+	{"no-color", no_argument, NULL, OPTION_NO_COLOR},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{0},
@@ -68,10 +71,16 @@ static int take_timeout(struct cli *cli, const struct verb *verb, const char *va
 
 static int take_output(struct cli *cli, const struct verb *verb, const char *value)
 {
-	cli->is_json = strcmp(value, "json") == 0;
-	if (!cli->is_json && strcmp(value, "table") != 0)
-		return options_misuse(verb, "-o takes table or json, not '%s'", value);
-	return OPTIONS_GO;
+	static const char *const names[] = {
+		[OUTPUT_TABLE] = "table", [OUTPUT_JSON] = "json", [OUTPUT_YAML] = "yaml"};
+
+	for (int i = OUTPUT_TABLE; i <= OUTPUT_YAML; i++) {
+		if (strcmp(value, names[i]) == 0) {
+			cli->output = (enum output)i;
+			return OPTIONS_GO;
+		}
+	}
+	return options_misuse(verb, "-o takes table, json or yaml, not '%s'", value);
 }
 
 static int take_shared(struct cli *cli, const struct verb *verb, int letter, const char *value)
@@ -84,6 +93,9 @@ static int take_shared(struct cli *cli, const struct verb *verb, int letter, con
 		return OPTIONS_GO;
 	case OPTION_TIMEOUT:
 		return take_timeout(cli, verb, value);
+	case OPTION_NO_COLOR:
+		color_off();
+		return OPTIONS_GO;
 	case OPTION_VERSION:
 		puts("sgctl " SECG_VERSION);
 		return CLI_DONE;

@@ -6,11 +6,18 @@
 #define CLI_OUTCOME_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "positions.h"
 
-/* Changes, ports and a closing line to stdout, warnings to stderr; positions may be NULL. */
-void outcome_print(const json_t *answer, bool is_dry_run, struct positions *positions);
+enum outcome {
+	OUTCOME_DONE,    /* changes in a line each */
+	OUTCOME_DRY_RUN, /* in full, and that nothing was applied */
+	OUTCOME_DIFF,    /* in full */
+};
+
+/* Changes, ports and a closing line to stdout, warnings to stderr. `document` is what was sent and tells
+ * the ids of rules, `positions` where its fields stand; each may be NULL. */
+void outcome_print(const json_t *answer, enum outcome outcome, const json_t *document,
+		   struct positions *positions);
 
 #endif

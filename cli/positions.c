@@ -6,11 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+struct file {
+	char *name;
+	char *text; /* NULL: not kept */
+	size_t size;
+};
+
 struct positions {
 	struct position *items;
 	size_t count, room;
 	bool is_sorted;
-	char **files;
+	struct file *files;
 	size_t file_count, file_room;
 };
 
@@ -21,8 +27,10 @@ struct positions *positions_new(void)
 
 void positions_free(struct positions *positions)
 {
-	for (size_t i = 0; i < positions->file_count; i++)
-		free(positions->files[i]);
+	for (size_t i = 0; i < positions->file_count; i++) {
+		free(positions->files[i].name);
+		free(positions->files[i].text);
+	}
 	free(positions->files);
 	free(positions->items);
 	free(positions);
@@ -32,13 +40,34 @@ uint32_t positions_add_file(struct positions *positions, const char *name)
 {
 	positions->files = memory_grow(positions->files, positions->file_count,
 				       &positions->file_room, sizeof(*positions->files));
-	positions->files[positions->file_count] = memory_copy(name);
+	positions->files[positions->file_count] = (struct file){.name = memory_copy(name)};
 	return (uint32_t)positions->file_count++;
 }
 
 const char *positions_file_name(const struct positions *positions, uint32_t file)
 {
-	return positions->files[file];
+	return positions->files[file].name;
+}
+
+void positions_take_text(struct positions *positions, uint32_t file, char *text, size_t size)
+{
+	free(positions->files[file].text);
+	positions->files[file].text = text;
+	positions->files[file].size = size;
+}
+
+const char *positions_file_text(const struct positions *positions, const char *name,
+				size_t *ret_size)
+{
+	for (size_t i = 0; i < positions->file_count; i++) {
+		const struct file *file = &positions->files[i];
+
+		if (file->text && strcmp(file->name, name) == 0) {
+			*ret_size = file->size;
+			return file->text;
+		}
+	}
+	return NULL;
 }
 
 /* FNV-1a: it runs on from any prefix, so that hash(path) needs no path to be put together. */
@@ -62,6 +91,11 @@ uint64_t positions_element(uint64_t parent, size_t index)
 	int size = snprintf(text, sizeof(text), "[%zu]", index);
 
 	return hash_on(parent, text, (size_t)size);
+}
+
+uint64_t positions_value(uint64_t member)
+{
+	return hash_on(member, "=", 1); /* no path of the API holds this character behind a name */
 }
 
 void positions_add(struct positions *positions, struct position position)
@@ -106,6 +140,11 @@ static const struct position *find(struct positions *positions, uint64_t path, u
 const struct position *positions_find(struct positions *positions, const char *path)
 {
 	return find(positions, hash_on(POSITIONS_ROOT, path, strlen(path)), 0);
+}
+
+const struct position *positions_find_value(struct positions *positions, const char *path)
+{
+	return find(positions, positions_value(hash_on(POSITIONS_ROOT, path, strlen(path))), 0);
 }
 
 const struct position *positions_find_in(struct positions *positions, const char *path,

@@ -28,20 +28,29 @@ DEFINE_CLEANUP(struct positions *, positions_free);
 /* Copies the name; returns the file's index. */
 uint32_t positions_add_file(struct positions *positions, const char *name);
 const char *positions_file_name(const struct positions *positions, uint32_t file);
+/* Keeps the file's text, which changes hands. */
+void positions_take_text(struct positions *positions, uint32_t file, char *text, size_t size);
+/* Text of the first file of this name, lent; NULL where there is none. */
+const char *positions_file_text(const struct positions *positions, const char *name,
+				size_t *ret_size);
 
 /* Hash of a path, grown field by field: the root, then members and elements. */
 #define POSITIONS_ROOT 0xcbf29ce484222325ULL
 uint64_t positions_member(uint64_t parent, const char *name);
 uint64_t positions_element(uint64_t parent, size_t index);
+/* Of a member's value, where that is a scalar; the member's own place is its key's. */
+uint64_t positions_value(uint64_t member);
 
 void positions_add(struct positions *positions, struct position position);
 /* The place of exactly this path in the earliest file that gives it; NULL where there is none. The
  * result lives until the next positions_add. */
 const struct position *positions_find(struct positions *positions, const char *path);
-/* The same in one file. */
+/* The same of the member's scalar value. */
+const struct position *positions_find_value(struct positions *positions, const char *path);
+/* positions_find in one file. */
 const struct position *positions_find_in(struct positions *positions, const char *path,
 					 uint32_t file);
-/* The same, or else of the closest field above it that has a place: where a missing field belongs. */
+/* positions_find, or else the place of the closest field above it that has a place: where a missing field belongs. */
 const struct position *positions_nearest(struct positions *positions, const char *path);
 
 #endif

@@ -3,28 +3,41 @@
 #include "problems.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "color.h"
 #include "value.h"
 
 void problems_fini(struct problems *problems)
 {
 	for (size_t i = 0; i < problems->count; i++)
 		free(problems->lines[i]);
+	for (size_t i = 0; i < problems->count; i++)
+		free(problems->places[i].file);
 	free(problems->lines);
+	free(problems->places);
 	*problems = (struct problems){0};
 }
 
-static void append(struct problems *problems, char *line)
+static void append(struct problems *problems, char *line, struct problem_place place)
 {
 	problems->lines = memory_grow(problems->lines, problems->count, &problems->room,
 				      sizeof(*problems->lines));
+	problems->places = memory_grow(problems->places, problems->count, &problems->place_room,
+				       sizeof(*problems->places));
+	problems->places[problems->count] = place;
 	problems->lines[problems->count++] = line;
 }
 
 void problems_add(struct problems *problems, const char *file, uint32_t line, uint32_t column,
 		  const char *format, ...)
 {
+	const struct problem_place place = {
+		.file = file ? memory_copy(file) : NULL,
+		.line = line,
+		.column = column,
+	};
 	_cleanup_free_ char *message = NULL;
 	va_list args;
 	int r;
@@ -36,11 +49,11 @@ void problems_add(struct problems *problems, const char *file, uint32_t line, ui
 		message = NULL;
 	memory_check(message);
 	if (!file)
-		append(problems, TAKE_PTR(message));
+		append(problems, TAKE_PTR(message), place);
 	else if (line == 0)
-		append(problems, memory_format("%s: %s", file, message));
+		append(problems, memory_format("%s: %s", file, message), place);
 	else
-		append(problems, memory_format("%s:%u:%u: %s", file, line, column, message));
+		append(problems, memory_format("%s:%u:%u: %s", file, line, column, message), place);
 }
 
 void problems_add_item(struct problems *problems, struct positions *positions, const json_t *item)
@@ -49,7 +62,10 @@ void problems_add_item(struct problems *problems, struct positions *positions, c
 	const char *message = value_member(item, "message");
 	const struct position *at = NULL;
 
-	if (positions)
+	/* a wrong name is the key's fault, everything else the value's */
+	if (positions && strcmp(value_member(item, "code"), "unknown_field") != 0)
+		at = positions_find_value(positions, field);
+	if (positions && !at)
 		at = positions_nearest(positions, field);
 	if (message[0] == '\0')
 		message = value_member(item, "code");
@@ -58,11 +74,92 @@ void problems_add_item(struct problems *problems, struct positions *positions, c
 		     field[0] != '\0' ? ": " : "", message);
 }
 
-void problems_print(const struct problems *problems, const char *prefix, FILE *stream)
+/* ── the line below ─────────────────────────────────────────────────────────────────────────────── */
+
+#define EXCERPT_WIDTH 100 /* characters of a line that are shown */
+#define EXCERPT_LEAD  60  /* of them before the column, in a longer line */
+
+/* Where the line begins, and its size without its end. NULL: the text has no such line. */
+static const char *find_line(const char *text, size_t size, uint32_t line, size_t *ret_size)
+{
+	const char *end = text + size, *line_end;
+
+	for (; line > 1; line--) {
+		const char *feed = memchr(text, '\n', (size_t)(end - text));
+
+		if (!feed)
+			return NULL;
+		text = feed + 1;
+	}
+	line_end = memchr(text, '\n', (size_t)(end - text));
+	*ret_size = (size_t)((line_end ? line_end : end) - text);
+	if (*ret_size > 0 && text[*ret_size - 1] == '\r')
+		(*ret_size)--;
+	return text;
+}
+
+static bool is_character_start(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+/* Moves over `count` characters of UTF-8, at most to the end. */
+static const char *skip(const char *text, const char *end, size_t count)
+{
+	for (; count > 0 && text < end; count--) {
+		do
+			text++;
+		while (text < end && !is_character_start(*text));
+	}
+	return text;
+}
+
+/* A tab counts as the one character that it is, so that the caret stands right. */
+static void print_part(const char *text, const char *end, FILE *stream)
+{
+	for (; text < end; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, stream);
+}
+
+static void print_excerpt(const char *line, size_t size, const struct problem_place *place,
+			  FILE *stream)
+{
+	const char *end = line + size, *start = line, *stop;
+	size_t column = place->column > 0 ? place->column - 1 : 0;
+
+	if (column > EXCERPT_LEAD && skip(line, end, EXCERPT_WIDTH) < end) {
+		start = skip(line, end, column - EXCERPT_LEAD);
+		column = EXCERPT_LEAD;
+	}
+	stop = skip(start, end, EXCERPT_WIDTH);
+	fprintf(stream, "%5u | %s", place->line, start > line ? "…" : "");
+	print_part(start, stop, stream);
+	fprintf(stream, "%s\n      | %*s", stop < end ? "…" : "",
+		(int)(column + (start > line ? 1 : 0)), "");
+	color_begin(COLOR_GREEN, stream);
+	fputc('^', stream);
+	color_end(COLOR_GREEN, stream);
+	fputc('\n', stream);
+}
+
+void problems_print(const struct problems *problems, const struct positions *positions,
+		    const char *prefix, FILE *stream)
 {
 	for (size_t i = 0; i < problems->count; i++) {
+		const struct problem_place *place = &problems->places[i];
+		const char *text = NULL, *line = NULL;
+		size_t size = 0;
+
+		color_begin(COLOR_RED, stream);
 		fputs(prefix, stream);
+		color_end(COLOR_RED, stream);
 		value_print_safe(problems->lines[i], stream);
 		fputc('\n', stream);
+		if (positions && place->file && place->line > 0)
+			text = positions_file_text(positions, place->file, &size);
+		if (text)
+			line = find_line(text, size, place->line, &size);
+		if (line)
+			print_excerpt(line, size, place, stream);
 	}
 }

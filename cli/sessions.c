@@ -7,8 +7,10 @@
 #include "client.h"
 #include "memory.h"
 #include "options.h"
+#include "output.h"
 #include "table.h"
 #include "value.h"
+#include "yaml_print.h"
 
 #define PAGE_MAX 1000UL /* sessions asked for at once; the daemon refuses pages much larger */
 
@@ -35,7 +37,8 @@ struct sessions {
 	bool is_all;
 	unsigned long limit; /* 0: none */
 	size_t seen, pages;
-	struct table *table; /* NULL: JSON */
+	struct table *table; /* NULL: data */
+	enum output output;
 };
 
 static int take(int letter, char *value, void *data)
@@ -131,25 +134,46 @@ static void add_session(struct table *table, const json_t *session)
 			     value_integer(orig, counts[i]), value_integer(reply, counts[i]));
 }
 
-/* JSON goes out at once, one session a line, so that a million of them need no memory. The first answer
- * opens it, so that a refusal prints nothing on stdout. */
+/* One more of a list: JSON a line each, YAML in blocks. */
+static void print_session(const struct sessions *sessions, const json_t *session)
+{
+	if (sessions->output == OUTPUT_YAML) {
+		json_auto_t *list = memory_check(json_pack("[O]", session));
+
+		if (sessions->seen == 0)
+			fputs("sessions:\n", stdout);
+		yaml_print(list, YAML_SORTED, stdout);
+	} else {
+		fputs(sessions->seen > 0 ? ",\n" : "\n", stdout);
+		json_dumpf(session, stdout, JSON_SORT_KEYS);
+	}
+}
+
+static void print_end(const struct sessions *sessions)
+{
+	if (sessions->output == OUTPUT_JSON)
+		fputs(sessions->seen > 0 ? "\n]}\n" : "]}\n", stdout);
+	else if (sessions->seen == 0)
+		puts("sessions: []");
+}
+
+/* Data goes out at once, so that a million sessions need no memory. The first answer opens it, so that a
+ * refusal prints nothing on stdout. */
 static void take_sessions(struct sessions *sessions, const json_t *array)
 {
 	const json_t *session;
 	size_t i;
 
-	if (!sessions->table && sessions->pages++ == 0)
+	if (sessions->output == OUTPUT_JSON && sessions->pages++ == 0)
 		fputs("{\"sessions\": [", stdout);
 	json_array_foreach(array, i, session)
 	{
 		if (sessions->limit && sessions->seen == sessions->limit)
 			return;
-		if (sessions->table) {
+		if (sessions->table)
 			add_session(sessions->table, session);
-		} else {
-			fputs(sessions->seen > 0 ? ",\n" : "\n", stdout);
-			json_dumpf(session, stdout, JSON_SORT_KEYS);
-		}
+		else
+			print_session(sessions, session);
 		sessions->seen++;
 	}
 }
@@ -188,18 +212,20 @@ static int take_page(struct cli *cli, struct sessions *sessions, char **cursor)
 
 static int list(struct cli *cli, struct sessions *sessions)
 {
-	_cleanup_(table_freep) struct table *table = cli->is_json ? NULL : table_new(headers);
+	_cleanup_(table_freep) struct table *table =
+		cli->output == OUTPUT_TABLE ? table_new(headers) : NULL;
 	_cleanup_free_ char *cursor = NULL;
 	int r;
 
 	sessions->table = table;
+	sessions->output = cli->output;
 	do
 		r = take_page(cli, sessions, &cursor);
 	while (r == CLI_DONE && cursor);
 	if (r == CLI_DONE && table)
 		table_print(table, stdout);
 	else if (r == CLI_DONE)
-		fputs(sessions->seen > 0 ? "\n]}\n" : "]}\n", stdout);
+		print_end(sessions);
 	return r;
 }
 
@@ -216,9 +242,7 @@ static int cut(struct cli *cli, const struct sessions *sessions)
 	if (r != CLI_DONE)
 		return r;
 	count = value_integer(answer, "deleted");
-	if (cli->is_json)
-		value_print_json(answer, stdout);
-	else
+	if (!output_data(cli, answer))
 		printf("%" JSON_INTEGER_FORMAT " session%s deleted\n", count,
 		       count == 1 ? "" : "s");
 	return CLI_DONE;

@@ -34,6 +34,17 @@ static const json_t *state_of(const json_t *status, const char *name)
 	return json_object_get(json_object_get(status, "ports"), name);
 }
 
+void show_state(struct table *table, const char *state)
+{
+	table_add(table, state);
+	if (strcmp(state, "guarded") == 0)
+		table_paint(table, COLOR_GREEN);
+	else if (strcmp(state, "failed") == 0 || strcmp(state, "ambiguous") == 0)
+		table_paint(table, COLOR_RED);
+	else
+		table_paint(table, COLOR_YELLOW);
+}
+
 void show_ports(const json_t *ports, const json_t *status)
 {
 	static const char *const headers[] = {"NAME", "INTERFACE", "STATE",       "HOOK",    "MODE",
@@ -49,7 +60,7 @@ void show_ports(const json_t *ports, const json_t *status)
 
 		table_add(table, names[i]);
 		table_add(table, value_member(port, "interface"));
-		table_add(table, value_member(state, "state"));
+		show_state(table, value_member(state, "state"));
 		table_add(table, value_member(state, "hook"));
 		table_take(table, mode_text(state));
 		table_take(table, list_text(port, "from"));

@@ -31,8 +31,7 @@ static void print_ports(const json_t *ports)
 {
 	static const char *const headers[] = {"PORT",    ">IFINDEX",    "STATE",   "HOOK", "MODE",
 					      "MODE TO", ">GENERATION", "MESSAGE", NULL};
-	static const char *const fields[] = {"ifindex", "state",      "hook",   "mode",
-					     "mode_to", "generation", "message"};
+	static const char *const fields[] = {"hook", "mode", "mode_to", "generation", "message"};
 	_cleanup_(table_freep) struct table *table = table_new(headers);
 	_cleanup_free_ const char **names = NULL;
 	size_t count;
@@ -42,6 +41,8 @@ static void print_ports(const json_t *ports)
 		const json_t *port = json_object_get(ports, names[i]);
 
 		table_add(table, names[i]);
+		table_take(table, value_text(json_object_get(port, "ifindex")));
+		show_state(table, value_member(port, "state"));
 		for (size_t j = 0; j < sizeof(fields) / sizeof(fields[0]); j++)
 			table_take(table, value_text(json_object_get(port, fields[j])));
 	}

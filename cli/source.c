@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "json_places.h"
 #include "yaml.h"
 
 struct source {
@@ -63,12 +64,9 @@ static char *slurp(struct source *source, FILE *stream, const char *name, size_t
 	return TAKE_PTR(bytes);
 }
 
-/* The YAML reader knows where each field stands, jansson what is wrong with JSON. */
 static int read_json(json_t **ret_value, const char *bytes, size_t size, struct source *source,
 		     uint32_t file)
 {
-	struct problems ignored = {0};
-	json_t *unused = NULL;
 	json_error_t error;
 	json_t *value;
 
@@ -78,9 +76,7 @@ static int read_json(json_t **ret_value, const char *bytes, size_t size, struct 
 			     (uint32_t)error.line, (uint32_t)error.column, "%s", error.text);
 		return -EINVAL;
 	}
-	if (yaml_read(&unused, bytes, size, source->positions, file, &ignored) == 0)
-		json_decref(unused);
-	problems_fini(&ignored);
+	json_places(source->positions, file, bytes, size);
 	*ret_value = value;
 	return 0;
 }
@@ -89,16 +85,11 @@ static void tell_conflict(struct source *source, uint32_t file, const char *path
 {
 	const struct position *here = positions_find_in(source->positions, path, file);
 	const struct position *first = positions_find(source->positions, path);
-
 	const char *name = positions_file_name(source->positions, file);
 
-	/* the YAML reader may have given up on a JSON file that jansson reads */
-	if (first && here && first != here)
-		problems_add(source->problems, name, here->line, here->column, "%s: %s %s:%u:%u",
-			     path, what, positions_file_name(source->positions, first->file),
-			     first->line, first->column);
-	else
-		problems_add(source->problems, name, 0, 0, "%s: %s another file", path, what);
+	problems_add(source->problems, name, here->line, here->column, "%s: %s %s:%u:%u", path,
+		     what, positions_file_name(source->positions, first->file), first->line,
+		     first->column);
 }
 
 /* Objects of one section, `acls` for example. */
@@ -140,8 +131,8 @@ static void merge(struct source *source, uint32_t file, json_t *document)
 
 static void read_stream(struct source *source, FILE *stream, const char *name)
 {
-	_cleanup_free_ char *bytes = NULL;
 	json_auto_t *value = NULL;
+	char *bytes;
 	uint32_t file;
 	size_t size;
 	int r;
@@ -150,6 +141,7 @@ static void read_stream(struct source *source, FILE *stream, const char *name)
 	if (!bytes)
 		return;
 	file = positions_add_file(source->positions, name);
+	positions_take_text(source->positions, file, bytes, size);
 	if (is_json(name, bytes, size))
 		r = read_json(&value, bytes, size, source, file);
 	else

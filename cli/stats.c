@@ -6,8 +6,10 @@
 #include "client.h"
 #include "memory.h"
 #include "options.h"
+#include "output.h"
 #include "table.h"
 #include "value.h"
+#include "watch.h"
 
 static void add_counts(struct table *table, const json_t *counts, const char *const *fields)
 {
@@ -83,58 +85,77 @@ static void print_nonzero(const json_t *numbers, const char *head, const char *n
 		puts(none);
 }
 
+enum {
+	OPTION_PORT = OPTIONS_OWN,
+};
+
+struct stats {
+	const char *port; /* NULL: all */
+	struct watch watch;
+};
+
 static int take(int letter, char *value, void *data)
 {
-	(void)letter;
-	*(const char **)data = value;
+	struct stats *stats = data;
+
+	if (letter != OPTION_PORT)
+		return watch_take(&stats->watch, &verb_stats, letter, value);
+	stats->port = value;
 	return OPTIONS_GO;
+}
+
+static int show(struct cli *cli, void *data)
+{
+	const struct stats *stats = data;
+	_cleanup_free_ char *path = memory_copy("/v1/stats");
+	json_auto_t *answer = NULL;
+	int r;
+
+	if (stats->port)
+		path = client_query(TAKE_PTR(path), "port", stats->port);
+	r = client_get(&answer, cli, path);
+	if (r != CLI_DONE)
+		return r;
+	if (output_data(cli, answer))
+		return CLI_DONE;
+	print_ports(json_object_get(answer, "ports"));
+	print_rules(json_object_get(answer, "rules"));
+	print_nonzero(json_object_get(answer, "infrastructure"), "INFRASTRUCTURE",
+		      "no infrastructure packets");
+	print_nonzero(json_object_get(answer, "reasons"), "DROPPED BECAUSE", "nothing dropped");
+	return CLI_DONE;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"port", required_argument, NULL, OPTIONS_OWN},
+		{"port", required_argument, NULL, OPTION_PORT},
+		WATCH_OPTIONS,
 		{0},
 	};
-	const char *port = NULL;
-	const struct options own = {"", longs, take, &port};
-	_cleanup_free_ char *path = memory_copy("/v1/stats");
-	json_auto_t *stats = NULL;
+	struct stats stats = {0};
+	const struct options own = {WATCH_LETTERS, longs, take, &stats};
 	int index, r;
 
 	r = options_after(&index, cli, &verb_stats, &own, argc, argv);
 	if (r == OPTIONS_GO && index < argc)
 		r = options_misuse(&verb_stats, "what is '%s'?", argv[index]);
-	if (r != OPTIONS_GO)
-		return r;
-	if (port)
-		path = client_query(TAKE_PTR(path), "port", port);
-	r = client_get(&stats, cli, path);
-	if (r != CLI_DONE)
-		return r;
-	if (cli->is_json) {
-		value_print_json(stats, stdout);
-		return CLI_DONE;
-	}
-	print_ports(json_object_get(stats, "ports"));
-	print_rules(json_object_get(stats, "rules"));
-	print_nonzero(json_object_get(stats, "infrastructure"), "INFRASTRUCTURE",
-		      "no infrastructure packets");
-	print_nonzero(json_object_get(stats, "reasons"), "DROPPED BECAUSE", "nothing dropped");
-	return CLI_DONE;
+	return r == OPTIONS_GO ? watch_run(&stats.watch, cli, show, &stats) : r;
 }
 
 const struct verb verb_stats = {
 	.name = "stats",
 	.summary = "count packets per port, rule and reason of a drop",
 	.run = run,
-	.help = "sgctl stats [--port NAME]\n"
+	.help = "sgctl stats [--port NAME] [-w [--interval SECONDS]]\n"
 		"\n"
 		"Packets and bytes of every port and direction, of every rule (those of the sessions that\n"
 		"it opened included), of infrastructure that passes without a rule (ARP, neighbour\n"
 		"discovery, DHCP…), and drops by their reason. Zero reasons are only in -o json.\n"
 		"\n"
-		"  --port NAME    only this port, and of rules used by several ports its share\n"
+		"  --port NAME           only this port, and of rules used by several ports its share\n"
+		"  -w, --watch           ask again every second and print what has changed since\n"
+		"  --interval SECONDS    how often to ask (1)\n"
 		"\n"
 		"Rules are called ACL/RULE. 'default' as a reason: no rule matched.\n",
 };

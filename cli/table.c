@@ -9,10 +9,15 @@
 
 #include "value.h"
 
+struct cell {
+	char *text;
+	enum color color;
+};
+
 struct table {
 	const char *const *headers;
 	size_t columns;
-	char **cells;
+	struct cell *cells;
 	size_t count, room;
 };
 
@@ -29,7 +34,7 @@ struct table *table_new(const char *const *headers)
 void table_free(struct table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
-		free(table->cells[i]);
+		free(table->cells[i].text);
 	free(table->cells);
 	free(table);
 }
@@ -37,7 +42,7 @@ void table_free(struct table *table)
 void table_take(struct table *table, char *text)
 {
 	table->cells = memory_grow(table->cells, table->count, &table->room, sizeof(*table->cells));
-	table->cells[table->count++] = text;
+	table->cells[table->count++] = (struct cell){.text = text};
 }
 
 void table_add(struct table *table, const char *text)
@@ -55,6 +60,11 @@ void table_format(struct table *table, const char *format, ...)
 	r = vasprintf(&text, format, args);
 	va_end(args);
 	table_take(table, memory_check(r < 0 ? NULL : text));
+}
+
+void table_paint(struct table *table, enum color color)
+{
+	table->cells[table->count - 1].color = color;
 }
 
 /* Characters, not bytes, of UTF-8. */
@@ -83,7 +93,7 @@ static size_t *measure(const struct table *table)
 	size_t *widths = memory_check(calloc(table->columns, sizeof(*widths)));
 
 	for (size_t i = 0; i < table->count; i++) {
-		size_t cell = width(table->cells[i]);
+		size_t cell = width(table->cells[i].text);
 
 		if (cell > widths[i % table->columns])
 			widths[i % table->columns] = cell;
@@ -97,13 +107,14 @@ static size_t *measure(const struct table *table)
 	return widths;
 }
 
-static void print_row(const struct table *table, const size_t *widths, char *const *cells,
+static void print_row(const struct table *table, const size_t *widths, const struct cell *cells,
 		      FILE *stream)
 {
 	size_t owed = 0; /* spaces, printed only when more text follows */
 
 	for (size_t i = 0; i < table->columns; i++) {
-		const char *text = cells ? cells[i] : header(table, i);
+		const char *text = cells ? cells[i].text : header(table, i);
+		enum color color = cells ? cells[i].color : COLOR_NONE;
 		size_t gap = widths[i] - (widths[i] > 0 ? width(text) : 0);
 
 		if (widths[i] == 0)
@@ -114,7 +125,9 @@ static void print_row(const struct table *table, const size_t *widths, char *con
 		}
 		if (text[0] != '\0') {
 			fprintf(stream, "%*s", (int)owed, "");
+			color_begin(color, stream);
 			value_print_safe(text, stream);
+			color_end(color, stream);
 			owed = 0;
 		}
 		owed += gap + 2;

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "color.h"
 #include "memory.h"
 
 struct table;
@@ -22,6 +23,8 @@ void table_take(struct table *table, char *text);
 void table_add(struct table *table, const char *text);
 void table_format(struct table *table, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Colours the cell that was filled last. */
+void table_paint(struct table *table, enum color color);
 
 /* Headers and rows; the last row must be full. Control characters are replaced. */
 void table_print(const struct table *table, FILE *stream);

@@ -165,6 +165,8 @@ static json_t *build_mapping(struct builder *builder, size_t index, uint64_t pat
 		}
 		member = positions_member(path, name);
 		place(builder, member, &items[key]);
+		if (items[value].kind == TAPE_SCALAR)
+			place(builder, positions_value(member), &items[value]);
 		json_object_set_new(object, name, build(builder, value, member));
 	}
 	return object;

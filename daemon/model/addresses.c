@@ -58,8 +58,9 @@ static int group_item(struct parser *parser, const struct path *path, const char
 	int r;
 
 	if (!group)
-		return parse_error(parser, path, ERROR_NOT_FOUND, "there is no group \"%s\"",
-				   excerpt(name).text);
+		return parse_not_found(parser, path, "group", name, parser->config->groups,
+				       parser->config->group_count,
+				       sizeof(*parser->config->groups));
 	if (is_only) {
 		addrset_lend(set, &group->members);
 		return 0;

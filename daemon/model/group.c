@@ -205,8 +205,9 @@ static size_t visit_edge(struct parser *parser, const struct path *kind,
 	struct group_draft *nested = draft_find(drafts, name);
 
 	if (!nested) {
-		result_add(result, parse_error(parser, &item, ERROR_NOT_FOUND,
-					       "there is no group \"%s\"", excerpt(name).text));
+		result_add(result,
+			   parse_not_found(parser, &item, "group", name, &drafts->items->group,
+					   drafts->count, sizeof(*drafts->items)));
 	} else if (nested->colour == GROUP_OPEN) {
 		result_add(result, cycle_error(parser, &item, drafts, draft, nested));
 	} else if (nested->colour == GROUP_NEW) {

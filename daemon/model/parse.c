@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "model/nearest.h"
+
 #define PATH_MAX_STEPS 16
 
 /* The text of a path; NULL without memory. */
@@ -92,6 +94,22 @@ int parse_bad_type(struct parser *parser, const struct path *path, const json_t 
 			   type_name(value));
 }
 
+int parse_not_found(struct parser *parser, const struct path *path, const char *what,
+		    const char *name, const void *items, size_t count, size_t size)
+{
+	struct nearest nearest = nearest_to(name);
+
+	/* A full list only counts, and a guess costs a look at every name. */
+	for (size_t i = 0; i < count && parser->errors->count < ERRORS_MAX; i++)
+		nearest_offer(&nearest, *(const char *const *)((const char *)items + i * size));
+	if (nearest.best)
+		return parse_error(parser, path, ERROR_NOT_FOUND,
+				   "there is no %s \"%s\": did you mean \"%s\"?", what,
+				   excerpt(name).text, nearest.best);
+	return parse_error(parser, path, ERROR_NOT_FOUND, "there is no %s \"%s\"", what,
+			   excerpt(name).text);
+}
+
 struct excerpt excerpt(const char *text)
 {
 	struct excerpt result = {0};
@@ -121,12 +139,20 @@ bool is_direction_word(const char *word)
 static int unknown_field(struct parser *parser, const struct path *path,
 			 const struct schema *schema)
 {
+	struct nearest nearest = nearest_to(path->key);
 	char known[512] = "";
 	size_t size = 0;
 
 	if (is_direction_word(path->key))
 		return parse_error(parser, path, ERROR_UNKNOWN_FIELD, "%s %s", path->key,
 				   direction_hint);
+	for (size_t i = 0; i < schema->field_count; i++)
+		if (schema->fields[i].parse)
+			nearest_offer(&nearest, schema->fields[i].name);
+	if (nearest.best)
+		return parse_error(parser, path, ERROR_UNKNOWN_FIELD,
+				   "is not a field of %s: did you mean %s?", schema->what,
+				   nearest.best);
 	for (size_t i = 0; i < schema->field_count; i++)
 		if (schema->fields[i].parse && size < sizeof(known))
 			size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s",

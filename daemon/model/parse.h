@@ -57,6 +57,11 @@ int parse_error(struct parser *parser, const struct path *path, enum error_code 
 int parse_bad_type(struct parser *parser, const struct path *path, const json_t *value,
 		   const char *expected);
 
+/* "there is no <what> "<name>"", with the nearest of the names that there are: each of the `count` items
+ * of `size` bytes begins with a pointer to its name. */
+int parse_not_found(struct parser *parser, const struct path *path, const char *what,
+		    const char *name, const void *items, size_t count, size_t size);
+
 /* The beginning of a client's text, for messages: never cut inside a character. */
 struct excerpt {
 	char text[72];

@@ -13,8 +13,8 @@ static int acl_item(struct parser *parser, const struct path *path, const json_t
 		return parse_bad_type(parser, path, item, "the name of an ACL");
 	acl = config_find_acl(parser->config, name);
 	if (!acl)
-		return parse_error(parser, path, ERROR_NOT_FOUND, "there is no ACL \"%s\"",
-				   excerpt(name).text);
+		return parse_not_found(parser, path, "ACL", name, parser->config->acls,
+				       parser->config->acl_count, sizeof(*parser->config->acls));
 	for (size_t i = 0; i < list->acl_count; i++)
 		if (list->acls[i] == acl)
 			return parse_error(parser, path, ERROR_BAD_VALUE,

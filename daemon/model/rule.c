@@ -146,8 +146,9 @@ static int service_item(struct parser *parser, const struct path *path, const js
 		return parse_bad_type(parser, path, item, "the name of a service");
 	service = config_find_service(parser->config, name);
 	if (!service)
-		return parse_error(parser, path, ERROR_NOT_FOUND, "there is no service \"%s\"",
-				   excerpt(name).text);
+		return parse_not_found(parser, path, "service", name, parser->config->services,
+				       parser->config->service_count,
+				       sizeof(*parser->config->services));
 	r = l4_append_copy(&draft->services, service->l4, service->l4_count);
 	return r < 0 ? r : json_push(list, json_incref((json_t *)item));
 }

@@ -200,7 +200,7 @@ static void the_daemon_s_errors_find_their_line(void **state)
 	problems_add_item(&problems, positions, elsewhere);
 	assert_int_equal(problems.count, 3);
 	assert_string_equal(problems.lines[0], "a.yaml:5:7: acls.web.rules[1].id: is required");
-	assert_string_equal(problems.lines[1], "c.json:3:5: ports.p.hook: must be auto, xdp or tc");
+	assert_string_equal(problems.lines[1], "c.json:3:13: ports.p.hook: must be auto, xdp or tc");
 	assert_string_equal(problems.lines[2], "busy");
 }
 

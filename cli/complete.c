@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options are read out of the help of their verb, so that none can be forgotten. The shell drops the
+ * candidates that do not begin as the word does.
+ */
+#include "complete.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client.h"
+#include "help.h"
+#include "kinds.h"
+#include "memory.h"
+
+#define TIMEOUT_S 2 /* nobody waits longer for a completion */
+
+/* Options whose value is known, or named by the daemon. */
+static const struct value {
+	const char *option;
+	const char *kind;  /* of objects; NULL: none */
+	const char *words; /* one a line; NULL: none */
+} values[] = {
+	{"-f", NULL, ":files"},
+	{"--file", NULL, ":files"},
+	{"--socket", NULL, ":files"},
+	{"-o", NULL, "table\njson\nyaml"},
+	{"--output", NULL, "table\njson\nyaml"},
+	{"--port", "ports", NULL},
+	{"--acl", "acls", NULL},
+	{"--for", NULL, "guarded\nwaiting\ndegraded\nfailed\nquarantined\nambiguous"},
+	{"--state", NULL, "half_open\nestablished\nclosing\none_way\ntwo_way"},
+	{"--proto", NULL, "tcp\nudp\nudplite\nsctp\ndccp\nicmp\nicmpv6\ngre\nesp\nah\nigmp\nvrrp"},
+	/* any text */
+	{"--timeout", NULL, NULL},
+	{"--if-match", NULL, NULL},
+	{"--interval", NULL, NULL},
+	{"--limit", NULL, NULL},
+	{"--src", NULL, NULL},
+	{"--dst", NULL, NULL},
+	{"--sport", NULL, NULL},
+	{"--dport", NULL, NULL},
+	{"--rule", NULL, NULL},
+};
+
+static const struct value *find_value(const char *option)
+{
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		if (strcmp(values[i].option, option) == 0)
+			return &values[i];
+	}
+	return NULL;
+}
+
+void complete_names(struct cli *cli, const char *plural)
+{
+	_cleanup_free_ char *path = memory_format("/v1/%s", plural);
+	json_auto_t *objects = NULL;
+	const char *name;
+	json_t *object;
+
+	cli->timeout_s = TIMEOUT_S;
+	if (client_get(&objects, cli, path) != CLI_DONE)
+		return;
+	json_object_foreach(objects, name, object) puts(name);
+}
+
+void complete_object(struct cli *cli, size_t count, const char *const *words)
+{
+	const struct kind *kind = count > 2 ? kinds_find(words[1]) : NULL;
+
+	for (size_t i = 0; count == 2 && i < KINDS_COUNT; i++)
+		printf("%s\n%s\n", kinds[i].singular, kinds[i].plural);
+	if (count == 3 && kind)
+		complete_names(cli, kind->plural);
+}
+
+/* Every option that a help text names: "-f", "--dry-run". */
+static void print_options(const char *help)
+{
+	for (const char *p = help; (p = strchr(p, '-')); p++) {
+		size_t size = 0;
+
+		if (p > help && (isalnum((unsigned char)p[-1]) || p[-1] == '-'))
+			continue;
+		while (p[size] == '-')
+			size++;
+		if (size > 2 || !isalpha((unsigned char)p[size]))
+			continue;
+		while (isalpha((unsigned char)p[size]) || p[size] == '-')
+			size++;
+		printf("%.*s\n", (int)size, p);
+	}
+}
+
+/* Words without options and their values: the verb and its arguments, the word being typed last. */
+static size_t keep_arguments(const char **words, size_t count, char *const *all, size_t all_count)
+{
+	for (size_t i = 0; i < all_count; i++) {
+		bool is_last = i + 1 == all_count;
+
+		if (all[i][0] == '-' && !is_last)
+			i += !strchr(all[i], '=') && find_value(all[i]) && i + 2 < all_count;
+		else
+			words[count++] = all[i];
+	}
+	return count;
+}
+
+static void print_verbs(const struct verb *const *verbs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		puts(verbs[i]->name);
+}
+
+static const struct verb *find_verb(const struct verb *const *verbs, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(verbs[i]->name, name) == 0)
+			return verbs[i];
+	}
+	return NULL;
+}
+
+static void complete_value(struct cli *cli, const struct value *value)
+{
+	if (value->kind)
+		complete_names(cli, value->kind);
+	else if (value->words)
+		puts(value->words);
+}
+
+int complete(struct cli *cli, const struct verb *const *verbs, size_t verb_count, int argc,
+	     char **argv)
+{
+	_cleanup_free_ const char **words = memory_check(calloc((size_t)argc + 1, sizeof(*words)));
+	size_t count = keep_arguments(words, 0, argv + 1, (size_t)argc - 1);
+	const char *last = argc > 1 ? argv[argc - 1] : "";
+	const struct value *value = argc > 2 ? find_value(argv[argc - 2]) : NULL;
+	const struct verb *verb = count > 1 ? find_verb(verbs, verb_count, words[0]) : NULL;
+
+	if (value) {
+		complete_value(cli, value);
+	} else if (last[0] == '-') {
+		print_options(strstr(help_overview, "Options, "));
+		print_options(verb ? verb->help : "");
+	} else if (count <= 1) {
+		print_verbs(verbs, verb_count);
+		puts("help");
+	} else if (strcmp(words[0], "help") == 0 && count == 2) {
+		print_verbs(verbs, verb_count);
+		puts("policy");
+	} else if (verb && verb->complete) {
+		verb->complete(cli, count, words);
+	}
+	return CLI_DONE;
+}
