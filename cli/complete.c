@@ -76,8 +76,17 @@ void complete_object(struct cli *cli, size_t count, const char *const *words)
 		complete_names(cli, kind->plural);
 }
 
-/* Every option that a help text names: "-f", "--dry-run". */
-static void print_options(const char *help)
+static void print_once(const char *text, size_t size, json_t *seen)
+{
+	_cleanup_free_ char *option = memory_format("%.*s", (int)size, text);
+
+	if (!json_object_get(seen, option))
+		puts(option);
+	json_object_set_new(seen, option, memory_check(json_true()));
+}
+
+/* Every option that a help text names, once: "-f", "--dry-run". */
+static void print_options(const char *help, json_t *seen)
 {
 	for (const char *p = help; (p = strchr(p, '-')); p++) {
 		size_t size = 0;
@@ -90,7 +99,7 @@ static void print_options(const char *help)
 			continue;
 		while (isalpha((unsigned char)p[size]) || p[size] == '-')
 			size++;
-		printf("%.*s\n", (int)size, p);
+		print_once(p, size, seen);
 	}
 }
 
@@ -143,8 +152,10 @@ int complete(struct cli *cli, const struct verb *const *verbs, size_t verb_count
 	if (value) {
 		complete_value(cli, value);
 	} else if (last[0] == '-') {
-		print_options(strstr(help_overview, "Options, "));
-		print_options(verb ? verb->help : "");
+		json_auto_t *seen = memory_check(json_object());
+
+		print_options(verb ? verb->help : "", seen);
+		print_options(strstr(help_overview, "Options, "), seen);
 	} else if (count <= 1) {
 		print_verbs(verbs, verb_count);
 		puts("help");

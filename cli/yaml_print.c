@@ -17,7 +17,7 @@
 #include "value.h"
 
 #define LINE_SIZE   96 /* of flow style, its indentation not counted */
-#define BLOCK_DEPTH 2  /* the document, its sections: never in one line */
+#define BLOCK_DEPTH 2  /* of the document and its sections */
 
 struct printer {
 	FILE *stream;
@@ -189,13 +189,29 @@ static bool fits(const json_t *value, size_t *room)
 	return true;
 }
 
+static bool holds_containers(const json_t *array)
+{
+	const json_t *element;
+	size_t i;
+
+	json_array_foreach(array, i, element)
+	{
+		if (json_is_object(element) || json_is_array(element))
+			return true;
+	}
+	return false;
+}
+
+/* Sections of a document and lists of objects are in blocks, even if they are short. */
 static bool is_flow(const json_t *value, size_t depth)
 {
 	size_t room = LINE_SIZE;
 
 	if (json_object_size(value) == 0 && json_array_size(value) == 0)
 		return true;
-	return depth >= BLOCK_DEPTH && fits(value, &room);
+	if (depth + 1 == BLOCK_DEPTH && (json_is_object(value) || holds_containers(value)))
+		return false;
+	return depth + 1 >= BLOCK_DEPTH && fits(value, &room);
 }
 
 static void indent(const struct printer *printer, size_t depth)
