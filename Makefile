@@ -147,8 +147,16 @@ bench: all $(BENCH) ## measure; JSON lines in $(BUILD)/bench/*.jsonl (root)
 	$(Q)for b in $(sort $(BENCH)); do echo "== $$b"; $$b || exit 1; done
 bench-%: all $(BUILD)/bench/%
 	$(Q)$(BUILD)/bench/$*
-install: all ## copy daemon and CLI to $(DESTDIR)$(PREFIX)
+SHARE := $(DESTDIR)$(PREFIX)/share
+install: all ## copy daemon, CLI, man pages, completion and the systemd unit to $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(BUILD)/secgd $(DESTDIR)$(PREFIX)/sbin/secgd
 	install -D -m 755 $(BUILD)/sgctl $(DESTDIR)$(PREFIX)/bin/sgctl
+	install -D -m 644 -t $(SHARE)/man/man1 docs/man/sgctl.1
+	install -D -m 644 -t $(SHARE)/man/man5 docs/man/secg-policy.5
+	install -D -m 644 -t $(SHARE)/man/man8 docs/man/secgd.8
+	install -D -m 644 cli/completion/sgctl.bash $(SHARE)/bash-completion/completions/sgctl
+	install -D -m 644 -t $(SHARE)/zsh/vendor-completions cli/completion/_sgctl
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@SBINDIR@|$(PREFIX)/sbin|' daemon/secgd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/secgd.service
 clean: ## remove what was built
 	rm -rf $(BUILD)

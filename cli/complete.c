@@ -85,21 +85,31 @@ static void print_once(const char *text, size_t size, json_t *seen)
 	json_object_set_new(seen, option, memory_check(json_true()));
 }
 
-/* Every option that a help text names, once: "-f", "--dry-run". */
+static void print_line(const char *line, size_t line_size, json_t *seen)
+{
+	for (size_t i = 0; i < line_size; i++) {
+		size_t end = i;
+
+		if (line[i] != '-' ||
+		    (i > 0 && (isalnum((unsigned char)line[i - 1]) || line[i - 1] == '-')))
+			continue;
+		while (end < line_size && (isalpha((unsigned char)line[end]) || line[end] == '-'))
+			end++;
+		if (isalpha((unsigned char)line[end - 1]))
+			print_once(line + i, end - i, seen);
+	}
+}
+
+/* Every option of a help text, "-f" or "--dry-run", once: from the lines that show how the verb is called
+ * and those that begin with an option, not from the prose between them. */
 static void print_options(const char *help, json_t *seen)
 {
-	for (const char *p = help; (p = strchr(p, '-')); p++) {
-		size_t size = 0;
+	while (*help) {
+		size_t size = strcspn(help, "\n");
 
-		if (p > help && (isalnum((unsigned char)p[-1]) || p[-1] == '-'))
-			continue;
-		while (p[size] == '-')
-			size++;
-		if (size > 2 || !isalpha((unsigned char)p[size]))
-			continue;
-		while (isalpha((unsigned char)p[size]) || p[size] == '-')
-			size++;
-		print_once(p, size, seen);
+		if (strncmp(help, "sgctl ", 6) == 0 || strncmp(help, "  -", 3) == 0)
+			print_line(help, size, seen);
+		help += size + (help[size] == '\n');
 	}
 }
 
@@ -155,7 +165,7 @@ int complete(struct cli *cli, const struct verb *const *verbs, size_t verb_count
 		json_auto_t *seen = memory_check(json_object());
 
 		print_options(verb ? verb->help : "", seen);
-		print_options(strstr(help_overview, "Options, "), seen);
+		print_options(help_overview, seen);
 	} else if (count <= 1) {
 		print_verbs(verbs, verb_count);
 		puts("help");

@@ -75,7 +75,7 @@ const char help_policy[] =
 	"  side             workload (VM, container) or host (uplink); auto by the kind of interface.\n"
 	"                   Decides which infrastructure passes without a rule.\n"
 	"  infrastructure   which it is, by name: arp nd ra mld igmp dhcp-client dhcp-server lacp stp\n"
-	"                   lldp eapol vrrp; [] for none\n"
+	"                   lldp eapol vrrp ike; [] for none\n"
 	"  tcp              loose (default) or strict: only a SYN opens a session\n"
 	"  on_change        recheck (default; sessions that the new rules refuse end), keep\n"
 	"  timeouts         seconds: tcp_half_open tcp_established tcp_closing udp_one_way udp_two_way\n"

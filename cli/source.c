@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "json_places.h"
+#include "syntax.h"
 #include "yaml.h"
 
 struct source {
@@ -72,8 +73,12 @@ static int read_json(json_t **ret_value, const char *bytes, size_t size, struct 
 
 	value = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
 	if (!value) {
+		struct syntax syntax =
+			syntax_json(error.text, error.line, error.column, bytes, size);
+		_cleanup_free_ char *message = syntax.message;
+
 		problems_add(source->problems, positions_file_name(source->positions, file),
-			     (uint32_t)error.line, (uint32_t)error.column, "%s", error.text);
+			     syntax.line, syntax.column, "%s", message);
 		return -EINVAL;
 	}
 	json_places(source->positions, file, bytes, size);
@@ -129,6 +134,16 @@ static void merge(struct source *source, uint32_t file, json_t *document)
 	}
 }
 
+/* A list: told at its first element. */
+static void tell_no_mapping(struct source *source, uint32_t file)
+{
+	const struct position *at = positions_find_in(source->positions, "[0]", file);
+
+	problems_add(source->problems, positions_file_name(source->positions, file),
+		     at ? at->line : 0, at ? at->column : 0,
+		     "a policy is a mapping of acls, groups, services and ports: write acls: {…}");
+}
+
 static void read_stream(struct source *source, FILE *stream, const char *name)
 {
 	json_auto_t *value = NULL;
@@ -151,8 +166,7 @@ static void read_stream(struct source *source, FILE *stream, const char *name)
 	if (json_is_object(value))
 		merge(source, file, value);
 	else
-		problems_add(source->problems, name, 1, 1,
-			     "a policy is a mapping of acls, groups, services and ports");
+		tell_no_mapping(source, file);
 }
 
 static void read_file(struct source *source, const char *path)

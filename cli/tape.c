@@ -7,6 +7,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "syntax.h"
+
 struct recorder {
 	struct tape *tape;
 	json_t *anchors; /* name → index; a name used again hides the earlier one */
@@ -14,6 +16,8 @@ struct recorder {
 	size_t depth, max_depth;
 	size_t documents;
 	const char *file;
+	const char *bytes;
+	size_t size;
 	struct problems *problems;
 };
 
@@ -153,19 +157,30 @@ static int on_event(struct recorder *recorder, yaml_event_t *event)
 	}
 }
 
+static struct syntax_mark mark_of(yaml_mark_t mark)
+{
+	return (struct syntax_mark){
+		.index = mark.index,
+		.line = (uint32_t)mark.line + 1,
+		.column = (uint32_t)mark.column + 1,
+	};
+}
+
 static void add_syntax(struct recorder *recorder, const yaml_parser_t *parser)
 {
-	const char *context = parser->context;
+	_cleanup_free_ char *message = NULL;
+	struct syntax syntax;
 
 	if (parser->error == YAML_READER_ERROR) {
 		problems_add(recorder->problems, recorder->file, 0, 0, "%s at byte %zu",
 			     parser->problem, parser->problem_offset);
 		return;
 	}
-	problems_add(recorder->problems, recorder->file, (uint32_t)parser->problem_mark.line + 1,
-		     (uint32_t)parser->problem_mark.column + 1, "%s%s%s",
-		     parser->problem ? parser->problem : "bad YAML", context ? " " : "",
-		     context ? context : "");
+	syntax = syntax_yaml(parser->problem ? parser->problem : "bad YAML",
+			     mark_of(parser->problem_mark), parser->context,
+			     mark_of(parser->context_mark), recorder->bytes, recorder->size);
+	message = syntax.message;
+	problems_add(recorder->problems, recorder->file, syntax.line, syntax.column, "%s", message);
 }
 
 static int run(struct recorder *recorder, yaml_parser_t *parser)
@@ -200,6 +215,8 @@ int tape_read(struct tape **ret_tape, const char *bytes, size_t size, const char
 		.open = open,
 		.max_depth = max_depth,
 		.file = file,
+		.bytes = bytes,
+		.size = size,
 		.problems = reterr,
 	};
 	yaml_parser_t parser;

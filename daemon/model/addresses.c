@@ -25,6 +25,9 @@ static int bad_prefix(struct parser *parser, const struct path *path, const char
 	if (!may_refer && *text == '@')
 		return parse_error(parser, path, ERROR_BAD_VALUE,
 				   "only prefixes stand here: name groups in `groups`");
+	if (may_refer && config_find_group(parser->config, text))
+		return parse_error(parser, path, ERROR_BAD_VALUE, "%s is a group: write \"@%s\"",
+				   text, text);
 	return parse_error(parser, path, ERROR_BAD_VALUE,
 			   "must be an address or a prefix such as 192.0.2.0/24 or "
 			   "2001:db8::/32%s, not \"%s\"",

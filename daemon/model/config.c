@@ -29,7 +29,7 @@ static int kind_value(struct parser *parser, const struct path *path, const json
 {
 	return json_is_object(value)
 		       ? 0
-		       : parse_bad_type(parser, path, value, "an object of objects by name");
+		       : parse_bad_type(parser, path, value, "an object of NAME: {…}");
 }
 
 static int document_services(struct parser *parser, const struct path *path, const json_t *value,

@@ -47,6 +47,8 @@ static int protocol_item(struct parser *parser, const struct path *path, const j
 	const char *name = json_string_value(item);
 	int number;
 
+	if (!name && !json_is_integer(item))
+		return parse_bad_type(parser, path, item, "the name or number of a protocol");
 	if (!name || is_number_text(item))
 		return protocol_number(parser, path, item, draft, list);
 	if (!strcmp(name, "ping")) {

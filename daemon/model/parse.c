@@ -11,6 +11,7 @@
 #include "model/nearest.h"
 
 #define PATH_MAX_STEPS 16
+#define FIELDS_SHORT   64 /* a list of fields that helps where a type is wrong */
 
 /* The text of a path; NULL without memory. */
 static char *path_format(const struct path *path)
@@ -136,12 +137,23 @@ bool is_direction_word(const char *word)
 	return !strcasecmp(word, "ingress") || !strcasecmp(word, "egress");
 }
 
+/* Names of the fields that are built: "from, to". */
+static void list_fields(char *text, size_t text_size, const struct schema *schema)
+{
+	size_t size = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < schema->field_count; i++)
+		if (schema->fields[i].parse && size < text_size)
+			size += (size_t)snprintf(text + size, text_size - size, "%s%s",
+						 size ? ", " : "", schema->fields[i].name);
+}
+
 static int unknown_field(struct parser *parser, const struct path *path,
 			 const struct schema *schema)
 {
 	struct nearest nearest = nearest_to(path->key);
-	char known[512] = "";
-	size_t size = 0;
+	char known[512];
 
 	if (is_direction_word(path->key))
 		return parse_error(parser, path, ERROR_UNKNOWN_FIELD, "%s %s", path->key,
@@ -153,10 +165,7 @@ static int unknown_field(struct parser *parser, const struct path *path,
 		return parse_error(parser, path, ERROR_UNKNOWN_FIELD,
 				   "is not a field of %s: did you mean %s?", schema->what,
 				   nearest.best);
-	for (size_t i = 0; i < schema->field_count; i++)
-		if (schema->fields[i].parse && size < sizeof(known))
-			size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s",
-						 size ? ", " : "", schema->fields[i].name);
+	list_fields(known, sizeof(known), schema);
 	return parse_error(parser, path, ERROR_UNKNOWN_FIELD, "is not a field of %s, which has %s",
 			   schema->what, known);
 }
@@ -180,9 +189,12 @@ int parse_object(struct parser *parser, const struct path *path, const json_t *v
 
 	assert(schema->field_count <= SCHEMA_MAX_FIELDS);
 	if (!json_is_object(value)) {
-		char expected[64];
+		char known[512], expected[640];
 
-		snprintf(expected, sizeof(expected), "an object: %s", schema->what);
+		list_fields(known, sizeof(known), schema);
+		snprintf(expected, sizeof(expected), "an object (%s)%s%s", schema->what,
+			 strlen(known) < FIELDS_SHORT ? " with " : "",
+			 strlen(known) < FIELDS_SHORT ? known : "");
 		return parse_bad_type(parser, path, value, expected);
 	}
 	json_object_foreach((json_t *)value, name, item)

@@ -31,8 +31,8 @@ int parse_word(struct parser *parser, const struct path *path, const json_t *val
 		if (words[i].value != WORD_UNSUPPORTED)
 			size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s",
 						 size ? ", " : "", words[i].text);
-	return parse_error(parser, path, ERROR_BAD_VALUE, "must be one of %s, not \"%s\"", known,
-			   excerpt(text).text);
+	return parse_error(parser, path, ERROR_BAD_VALUE, "must be %s%s, not \"%s\"",
+			   word_count > 1 ? "one of " : "", known, excerpt(text).text);
 }
 
 const char *word_text(const struct word *words, size_t word_count, int value)
