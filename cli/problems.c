@@ -117,8 +117,12 @@ static const char *skip(const char *text, const char *end, size_t count)
 /* A tab counts as the one character that it is, so that the caret stands right. */
 static void print_part(const char *text, const char *end, FILE *stream)
 {
-	for (; text < end; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, stream);
+	while (text < end) {
+		size_t size = value_control_size(text);
+
+		fputc(size > 0 ? ' ' : *text, stream);
+		text += size > 0 ? size : 1;
+	}
 }
 
 static void print_excerpt(const char *line, size_t size, const struct problem_place *place,

@@ -84,8 +84,22 @@ void value_print_json(const json_t *value, FILE *stream)
 	fputc('\n', stream);
 }
 
+/* C1 too: terminals obey U+009B as they do ESC [. */
+size_t value_control_size(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	if (p[0] < 0x20 || p[0] == 0x7f)
+		return 1;
+	return p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
 void value_print_safe(const char *text, FILE *stream)
 {
-	for (const char *p = text; *p; p++)
-		fputc((unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p, stream);
+	while (*text) {
+		size_t size = value_control_size(text);
+
+		fputc(size > 0 ? '?' : *text, stream);
+		text += size > 0 ? size : 1;
+	}
 }

@@ -25,4 +25,7 @@ void value_print_json(const json_t *value, FILE *stream);
 /* Text in which control characters, which would steer a terminal, are replaced by '?'. */
 void value_print_safe(const char *text, FILE *stream);
 
+/* Bytes of the control character (C0, C1) that begins here; 0 where there is none. */
+size_t value_control_size(const char *text);
+
 #endif

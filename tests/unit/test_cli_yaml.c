@@ -219,10 +219,28 @@ static void bad_syntax_names_its_place(void **state)
 {
 	(void)state;
 	assert_refused("a:\n  - b\n c: d\n",
-		       "f.yaml:3:2: did not find expected key while parsing a block mapping");
-	assert_refused(
-		"a: [1, 2\n",
-		"f.yaml:2:1: did not find expected ',' or ']' while parsing a flow sequence");
+		       "f.yaml:3:2: this is no field of the mapping that begins at 1:1: is it "
+		       "indented as the others are?");
+	assert_refused("a: [1, 2\n", "f.yaml:1:4: the list that begins here has no ']' at its end");
+	assert_refused("ü: {ü: 2",
+		       "f.yaml:1:4: the mapping that begins here has no '}' at its end");
+	assert_refused("ü: [b\nc: d]\n",
+		       "f.yaml:2:2: ':' does not belong here: a text with ': ' in "
+		       "it needs quotes");
+	assert_refused("a: [\"b\" \"c\"]\n",
+		       "f.yaml:1:9: ',' or ']' is missing before this, in the list "
+		       "that begins at 1:4");
+	assert_refused("ü: @b\n", "f.yaml:1:4: a text that begins with @ needs quotes, as in "
+				  "\"@group\"");
+	assert_refused("a: `b\n", "f.yaml:1:4: a text that begins with '`' needs quotes");
+	assert_refused("a:\n\tb: c\n",
+		       "f.yaml:2:1: a tab stands here: YAML is indented with spaces");
+	assert_refused("a: b: c\n", "f.yaml:1:5: ':' does not belong here: a text with ': ' in it "
+				    "needs quotes, and a field a line of its own");
+	assert_refused("a:\n  - b\n  c: d\n",
+		       "f.yaml:3:3: this is no element of the list that begins at 2:3: '-' is "
+		       "missing, or it is indented otherwise");
+	assert_refused("a: b\nc\n", "f.yaml:2:1: ':' is missing behind this name");
 	assert_refused("a: \xff\n", "f.yaml: invalid leading UTF-8 octet at byte 3");
 	assert_refused(
 		"a: \"\\ud800\"\n",
