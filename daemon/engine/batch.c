@@ -2,6 +2,7 @@
 /* What becomes of one change. */
 #include "engine/batch.h"
 
+#include "engine/advice.h"
 #include "engine/usage.h"
 #include "model/document.h"
 
@@ -126,6 +127,11 @@ static void accept_change(struct change *change, const struct draft *on, struct 
 	result->status = 200;
 	result->etag = on->etag;
 	result->is_changed = !json_equal(on->document, document);
+	if (advice_give(change, config) < 0) {
+		json_decref(document);
+		refuse_memory(change);
+		return;
+	}
 	if (!result->is_changed) {
 		json_decref(document);
 		return;

@@ -73,7 +73,8 @@ static int report_init(struct change_result *result)
 {
 	result->waiting = json_array();
 	result->failed = json_array();
-	result->warnings = json_array();
+	if (!result->warnings) /* those of the lint are there already */
+		result->warnings = json_array();
 	return result->waiting && result->failed && result->warnings ? 0 : -ENOMEM;
 }
 

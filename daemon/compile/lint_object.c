@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups with a member that swallows the others; objects that nothing uses. */
+#include <errno.h>
+
+#include "compile/lint_internal.h"
+
+#define WIDE_IPV4 8 /* shorter prefixes are wide: no site has more than one such network */
+#define WIDE_IPV6 16
+
+/* ── wide members ───────────────────────────────────────────────────────────────────────────────── */
+
+static bool is_wide(const struct prefix *prefix)
+{
+	return prefix->length < (prefix->family == 4 ? WIDE_IPV4 : WIDE_IPV6);
+}
+
+/* Whether the group has a member besides a wide one of the family; {0.0.0.0/0, ::/0} is meant. */
+static bool has_others(const json_t *group, uint8_t family)
+{
+	size_t i, count = 0;
+	json_t *item;
+
+	if (json_array_size(json_object_get(group, "groups")))
+		return true;
+	json_array_foreach(json_object_get(group, "prefixes"), i, item)
+	{
+		struct prefix prefix;
+
+		if (!prefix_parse(&prefix, json_string_value(item)))
+			count += prefix.family == family;
+	}
+	return count > 1;
+}
+
+static int judge_group(struct lint *lint, const struct group *group)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(json_object_get(group->json, "prefixes"), i, item)
+	{
+		struct prefix prefix;
+		int r;
+
+		if (prefix_parse(&prefix, json_string_value(item)) < 0 || !is_wide(&prefix) ||
+		    !has_others(group->json, prefix.family))
+			continue;
+		r = findings_add(lint->findings, FINDING_WIDE_MEMBER,
+				 finding_text("groups.%s.prefixes[%zu]", group->name, i),
+				 finding_text("%s takes in %s, so the other members say little",
+					      json_string_value(item),
+					      prefix.length ? "much of the Internet"
+							    : "every address of its family"));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ── unused objects ─────────────────────────────────────────────────────────────────────────────── */
+
+struct usage {
+	const struct config *config;
+	bool *groups, *services, *acls; /* by place in the config */
+};
+
+static void usage_fini(struct usage *usage)
+{
+	free(usage->groups);
+	free(usage->services);
+	free(usage->acls);
+}
+
+static int use_group(const char *field, size_t index, const char *name, void *data)
+{
+	struct usage *usage = data;
+	const struct group *group = config_find_group(usage->config, name);
+
+	(void)field;
+	(void)index;
+	if (group)
+		usage->groups[group - usage->config->groups] = true;
+	return 0;
+}
+
+static int use_service(const char *field, size_t index, const char *name, void *data)
+{
+	struct usage *usage = data;
+	const struct service *service = config_find_service(usage->config, name);
+
+	(void)field;
+	(void)index;
+	if (service)
+		usage->services[service - usage->config->services] = true;
+	return 0;
+}
+
+static void use_all(struct usage *usage)
+{
+	const struct config *config = usage->config;
+
+	for (size_t i = 0; i < config->acl_count; i++) {
+		for (size_t j = 0; j < config->acls[i].rule_count; j++) {
+			const json_t *rule = lint_rule_json(&config->acls[i], j);
+
+			lint_each_group(rule, use_group, usage);
+			lint_each_service(rule, use_service, usage);
+		}
+	}
+	for (size_t i = 0; i < config->group_count; i++)
+		lint_each_nested(&config->groups[i], use_group, usage);
+	for (size_t i = 0; i < config->port_count; i++)
+		for (int d = 0; d < SECG_DIRECTIONS; d++)
+			for (size_t j = 0; j < config->ports[i].list[d].acl_count; j++)
+				usage->acls[config->ports[i].list[d].acls[j] - config->acls] = true;
+}
+
+static int report_unused(struct lint *lint, enum object_kind kind, const char *name,
+			 const char *what, const char *users)
+{
+	return findings_add(lint->findings, FINDING_UNUSED,
+			    finding_text("%s.%s", object_kind_names[kind], name),
+			    finding_text("no %s uses this %s", users, what));
+}
+
+static int judge_unused(struct lint *lint)
+{
+	const struct config *config = lint->config;
+	_cleanup_(usage_fini) struct usage usage = {
+		.config = config,
+		.groups = calloc(config->group_count + 1, sizeof(bool)),
+		.services = calloc(config->service_count + 1, sizeof(bool)),
+		.acls = calloc(config->acl_count + 1, sizeof(bool)),
+	};
+	int r = 0;
+
+	if (!usage.groups || !usage.services || !usage.acls)
+		return -ENOMEM;
+	use_all(&usage);
+	for (size_t i = 0; r >= 0 && i < config->acl_count; i++)
+		if (!usage.acls[i])
+			r = report_unused(lint, OBJECT_ACL, config->acls[i].name, "ACL", "port");
+	for (size_t i = 0; r >= 0 && i < config->group_count; i++)
+		if (!usage.groups[i])
+			r = report_unused(lint, OBJECT_GROUP, config->groups[i].name, "group",
+					  "rule and no group");
+	for (size_t i = 0; r >= 0 && i < config->service_count; i++)
+		if (!usage.services[i] && config->services[i].json)
+			r = report_unused(lint, OBJECT_SERVICE, config->services[i].name, "service",
+					  "rule");
+	return r;
+}
+
+int lint_objects(struct lint *lint)
+{
+	for (size_t i = 0; i < lint->config->group_count; i++) {
+		int r = lint_touches(lint, OBJECT_GROUP, i)
+				? judge_group(lint, &lint->config->groups[i])
+				: 0;
+
+		if (r < 0)
+			return r;
+	}
+	return lint->scope ? 0 : judge_unused(lint);
+}
