@@ -11,12 +11,13 @@ struct arena_chunk;
 
 struct arena {
 	struct arena_chunk *chunk; /* newest first */
-	size_t used;               /* bytes of the newest */
+	struct arena_chunk *unused;
+	size_t used; /* bytes of the newest */
 };
 
 /* Aligned for any type, not zeroed. NULL: no memory. */
 void *arena_take(struct arena *arena, size_t size);
-/* Everything taken is gone; the newest chunk is kept for what comes. */
+/* Everything taken is gone; its memory is kept for what comes. */
 void arena_reset(struct arena *arena);
 void arena_fini(struct arena *arena);
 

@@ -13,7 +13,7 @@
 #include "model/config.h"
 
 /* Ranges looked at in one run, about a fifth of a second; and when a person asks for all of it. */
-#define LINT_WRITE_WORK UINT64_C(10000000)
+#define LINT_WRITE_WORK UINT64_C(8000000)
 #define LINT_FULL_WORK  UINT64_C(50000000)
 
 /* Objects that a write touches, by their place in the config: those it changes, and those whose meaning

@@ -3,6 +3,11 @@
 #include "compile/reach.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBES 8  /* packets tried before the whole box */
+#define NEARBY 32 /* entries behind a rule that are looked at before all are searched */
 
 /* A box of the rule and what stands before it. */
 struct front {
@@ -130,34 +135,66 @@ static bool find_cover(struct job *job, uint32_t *ret_slot)
 	return false;
 }
 
-/* One packet of the box: of each dimension the first key or the last. */
-static void take_corner(struct box *ret_corner, struct addr_range ranges[BOX_DIMENSIONS],
-			const struct box *box, bool is_last)
+/* splitmix64: the same packets in every run. */
+static uint64_t mix(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* A key of the set: the first, the last, or any. */
+static addr_t pick_key(const struct keys *keys, unsigned int probe, uint64_t *state)
+{
+	const struct addr_range *range;
+	addr_t size;
+
+	if (probe == 0)
+		return keys->ranges[0].first;
+	if (probe == 1)
+		return keys->ranges[keys->count - 1].last;
+	range = &keys->ranges[mix(state) % keys->count];
+	size = range->last - range->first + 1;
+	return range->first + (size ? ((addr_t)mix(state) << 64 | mix(state)) % size : mix(state));
+}
+
+/* One packet of the box. */
+static void pick_packet(struct box *ret_packet, struct addr_range ranges[BOX_DIMENSIONS],
+			const struct box *box, unsigned int probe, uint64_t *state)
 {
 	for (int d = 0; d < BOX_DIMENSIONS; d++) {
-		const struct keys *keys = &box->keys[d];
-		addr_t key = is_last ? keys->ranges[keys->count - 1].last : keys->ranges[0].first;
+		addr_t key = pick_key(&box->keys[d], probe, state);
 
 		ranges[d] = (struct addr_range){.first = key, .last = key};
-		ret_corner->keys[d] = (struct keys){.ranges = &ranges[d], .count = 1};
+		ret_packet->keys[d] = (struct keys){.ranges = &ranges[d], .count = 1};
 	}
 }
 
-/* Corners first: most boxes that packets come to are open there, and one packet costs little. */
+/* Single packets first: to most boxes that are reached some of a few get through, and one costs little. */
 static int walk_box(struct walk *walk, const struct front *front, enum walk_end *ret_end)
 {
 	struct addr_range ranges[BOX_DIMENSIONS];
-	struct box corner;
+	struct box packet;
+	uint64_t state = 1;
 	int r;
 
 	walk->space = front->space;
-	for (int is_last = 0; is_last < 2; is_last++) {
-		take_corner(&corner, ranges, front->box, is_last);
-		r = walk_run(walk, &corner, &front->hits, ret_end);
+	for (unsigned int probe = 0; probe < PROBES; probe++) {
+		pick_packet(&packet, ranges, front->box, probe, &state);
+		r = walk_run(walk, &packet, &front->hits, ret_end);
 		if (r < 0 || *ret_end == WALK_ARRIVED)
 			return r;
 	}
 	return walk_run(walk, front->box, &front->hits, ret_end);
+}
+
+static int slot_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
 }
 
 /* All boxes, until something arrives. */
@@ -185,8 +222,8 @@ static int walk_all(struct job *job, struct reach_verdict *verdict)
 	verdict->reach = REACH_UNREACHABLE;
 	verdict->by_count = walk.taker_count;
 	verdict->has_more = walk.has_more_takers;
-	for (size_t i = 0; i < walk.taker_count; i++)
-		verdict->by[i] = walk.takers[i];
+	memcpy(verdict->by, walk.takers, sizeof(verdict->by));
+	qsort(verdict->by, verdict->by_count, sizeof(verdict->by[0]), slot_compare);
 	return 0;
 }
 
@@ -211,17 +248,14 @@ static int judge_before(struct job *job, struct reach_verdict *verdict)
 
 /* ── behind the rule ────────────────────────────────────────────────────────────────────────────── */
 
-/* The rule behind that takes all of the box, if none that differs stands between. -ENOENT; -ENOMEM. */
-static int find_behind(struct job *job, struct front *front, uint32_t *ret_slot)
+/* Looks through what stands behind, first .. end - 1. 1: *ret_slot takes all of the box and none that
+ * differs comes before; 0: go on; -ENOENT: one that differs does. */
+static int look_behind(struct job *job, struct front *front, uint32_t first, uint32_t end,
+		       uint32_t *ret_slot)
 {
-	const struct ruleset_space *s = &job->set->spaces[front->space];
-	uint32_t end = job->slot + 1;
-	int r;
+	int r = ruleset_find(&front->hits, job->set, front->space, front->box, first, end,
+			     job->arena, &job->work);
 
-	while (end < job->set->rule_count && job->set->rules[end].acl == job->rule->acl)
-		end++;
-	r = ruleset_find(&front->hits, job->set, front->space, front->box, s->first[job->slot + 1],
-			 s->first[end], job->arena, &job->work);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < front->hits.count; i++) {
@@ -231,10 +265,27 @@ static int find_behind(struct job *job, struct front *front, uint32_t *ret_slot)
 			return -ENOENT;
 		if (box_within(front->box, &entry->box, &job->work)) {
 			*ret_slot = entry->slot;
-			return 0;
+			return 1;
 		}
 	}
-	return -ENOENT;
+	return 0;
+}
+
+/* Most rules are told apart by their neighbours, so those come first. */
+static int find_behind(struct job *job, struct front *front, uint32_t *ret_slot)
+{
+	const struct ruleset_space *s = &job->set->spaces[front->space];
+	uint32_t slots = job->slot + 1, first = s->first[slots], end, near;
+	int r;
+
+	while (slots < job->set->rule_count && job->set->rules[slots].acl == job->rule->acl)
+		slots++;
+	end = s->first[slots];
+	near = end - first > NEARBY ? first + NEARBY : end;
+	r = look_behind(job, front, first, near, ret_slot);
+	if (!r)
+		r = look_behind(job, front, near, end, ret_slot);
+	return r ? r : -ENOENT;
 }
 
 static void note_by(struct reach_verdict *verdict, uint32_t slot)

@@ -25,7 +25,7 @@ struct reach_verdict {
 };
 
 /* Ranges looked at for one rule. */
-#define REACH_RULE_WORK 200000
+#define REACH_RULE_WORK 100000
 
 /* Adds what it did to `work`; `scratch` is emptied. -ENOMEM. */
 int reach_judge(const struct ruleset *set, uint32_t slot, struct arena *scratch, struct work *work,

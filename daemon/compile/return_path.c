@@ -7,6 +7,9 @@
 static const struct addr_range multicast_ipv4 = {0xe0000000, 0xefffffff};
 static const struct addr_range multicast_ipv6 = {(addr_t)0xff << 120, ~(addr_t)0};
 
+/* Ports that both Linux (32768–60999) and RFC 6335 (49152–65535) give to clients. */
+static const struct addr_range client_ports = {49152, 60999};
+
 /* Questions and their answers, in both directions: RFC 792, 950, 4443. */
 static const uint8_t icmp_pairs[][2] = {{8, 0}, {13, 14}, {15, 16}, {17, 18}};
 static const uint8_t icmpv6_pairs[][2] = {{128, 129}};
@@ -48,6 +51,19 @@ static int swap_types(struct keys *ret_types, const struct keys *types, enum box
 	return 0;
 }
 
+/* A rule that names ports of one side only names those of the service: the other side is a client. */
+static void swap_ports(struct box *back, const struct box *box, enum box_space space)
+{
+	const struct keys clients = {.ranges = &client_ports, .count = 1};
+	const struct keys *all = box_all(space, BOX_HIGH);
+	struct work unused = {0};
+	bool has_high = !keys_within(all, &box->keys[BOX_HIGH], &unused);
+	bool has_low = !keys_within(all, &box->keys[BOX_LOW], &unused);
+
+	back->keys[BOX_HIGH] = has_high && !has_low ? clients : box->keys[BOX_LOW];
+	back->keys[BOX_LOW] = has_low && !has_high ? clients : box->keys[BOX_HIGH];
+}
+
 /* The packets that answer those of the box. 1: there are some, 0: nobody answers, -ENOMEM. */
 static int reverse(struct box *ret_box, const struct box *box, enum box_space space,
 		   struct arena *arena, struct work *work)
@@ -70,9 +86,8 @@ static int reverse(struct box *ret_box, const struct box *box, enum box_space sp
 		r = swap_types(&back.keys[BOX_HIGH], &box->keys[BOX_HIGH], space, arena, work);
 		if (r < 0)
 			return r;
-	} else {
-		back.keys[BOX_HIGH] = box->keys[BOX_LOW];
-		back.keys[BOX_LOW] = box->keys[BOX_HIGH];
+	} else if (space == BOX_IPV4_PORTS || space == BOX_IPV6_PORTS) {
+		swap_ports(&back, box, space);
 	}
 	*ret_box = back;
 	return back.keys[BOX_SRC].count && back.keys[BOX_HIGH].count;

@@ -24,7 +24,8 @@ struct return_verdict {
 
 /*
  * Judges a rule of `set` by the list `back` of the other direction, which ends in `otherwise`. ICMP is
- * answered where a type has an answer, multicast never. Adds what it did to `work`; `scratch` is
+ * answered where a type has an answer, multicast never; where a rule names ports of one side, the other
+ * has a client's port. Adds what it did to `work`; `scratch` is
  * emptied. -ENOMEM.
  */
 int return_judge(const struct ruleset *set, uint32_t slot, const struct ruleset *back,

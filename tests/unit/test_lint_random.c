@@ -330,6 +330,26 @@ static bool answer(struct compile_packet *ret_packet, const struct compile_packe
 				     : packet->high == 128 || packet->high == 129;
 }
 
+static bool is_any_port(const struct range_list *list)
+{
+	return !list->count || (list->ranges[0].first == 0 && list->ranges[0].last == UINT16_MAX);
+}
+
+/* A packet that a service would get or send: where one side has named ports, the other is a client. */
+static bool is_usual(const struct rule *rule, const struct compile_packet *packet)
+{
+	bool has_ports = packet->protocol == 6 || packet->protocol == 17;
+	const struct l4_match *l4 = rule->l4;
+
+	if (!has_ports || !rule->l4_count || packet->family == SECG_FAMILY_OTHER)
+		return true;
+	if (is_any_port(&l4->high) && !is_any_port(&l4->low))
+		return packet->high == 60000;
+	if (is_any_port(&l4->low) && !is_any_port(&l4->high))
+		return packet->low == 60000;
+	return true;
+}
+
 /* Whether some alternative has answers, none of which comes back. */
 static bool lacks_return(const struct rule *rule, const struct port_list *back)
 {
@@ -347,7 +367,7 @@ static bool lacks_return(const struct rule *rule, const struct port_list *back)
 
 			if (reference_match(&list, 1, &universe[i]).action == SECG_ACTION_NONE)
 				continue;
-			if (!answer(&reply, &universe[i]))
+			if (!is_usual(&part, &universe[i]) || !answer(&reply, &universe[i]))
 				continue;
 			is_asked = true;
 			verdict = reference_match((const struct acl *const *)back->acls,
