@@ -49,6 +49,7 @@ extern const struct verb verb_diff;
 extern const struct verb verb_get;
 extern const struct verb verb_delete;
 extern const struct verb verb_export;
+extern const struct verb verb_lint;
 extern const struct verb verb_sessions;
 extern const struct verb verb_stats;
 extern const struct verb verb_wait;

@@ -12,6 +12,7 @@ const char help_overview[] =
 	"  get KIND [NAME]       show ports, acls, groups, services, config or status\n"
 	"  delete KIND NAME      remove a port, acl, group or service\n"
 	"  export                write the whole policy as a file\n"
+	"  lint [-f FILE]        what a policy says but hardly means: rules never reached and the like\n"
 	"  sessions              list or cut the flows that are open\n"
 	"  stats                 packets per port and rule, and why packets were dropped\n"
 	"  wait ports [NAME…]    until they are guarded\n"
