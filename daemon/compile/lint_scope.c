@@ -122,11 +122,20 @@ static int look_at(const char *field, size_t index, const char *name, void *data
 	return 0;
 }
 
+static bool has_true(const bool *flags, size_t count)
+{
+	size_t i = 0;
+
+	while (i < count && !flags[i])
+		i++;
+	return i < count;
+}
+
 /* Groups that hold a touched one, however deep. */
 static void spread_groups(struct lint_scope *scope, const struct config *config)
 {
 	bool *touched = scope->is_touched[OBJECT_GROUP];
-	bool has_spread = memchr(touched, true, config->group_count) != NULL;
+	bool has_spread = has_true(touched, config->group_count);
 
 	while (has_spread) {
 		has_spread = false;
@@ -145,8 +154,8 @@ static void spread_groups(struct lint_scope *scope, const struct config *config)
 /* ACLs with a rule that uses a touched group or service. */
 static void spread_acls(struct lint_scope *scope, const struct config *config)
 {
-	bool has_groups = memchr(scope->is_touched[OBJECT_GROUP], true, config->group_count);
-	bool has_services = memchr(scope->is_touched[OBJECT_SERVICE], true, config->service_count);
+	bool has_groups = has_true(scope->is_touched[OBJECT_GROUP], config->group_count);
+	bool has_services = has_true(scope->is_touched[OBJECT_SERVICE], config->service_count);
 
 	for (size_t i = 0; i < config->acl_count && (has_groups || has_services); i++) {
 		const struct acl *acl = &config->acls[i];

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from lab import ROOT
+
 POLICY = """schema: secg/1
 groups:
   none: {prefixes: []}
@@ -137,3 +139,11 @@ def test_ten_thousand_rules(daemon, write):
     answer = daemon.api.put("/v1/config", body)
     print(f"10 000 rules live with lint in {time.monotonic() - started:.2f} s")
     assert found(answer["warnings"]) == [("acls.in.rules[9999]", "shadowed")]
+
+
+def test_the_examples_are_clean(daemon):
+    daemon.apply({})
+    folder = os.path.join(ROOT, "docs", "examples")
+    for name in sorted(os.listdir(folder)):
+        done = daemon.sgctl("lint", "--replace", "-f", os.path.join(folder, name))
+        assert done.returncode == 0, name + "\n" + done.stdout + done.stderr
