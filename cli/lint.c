@@ -7,7 +7,6 @@
 #include "memory.h"
 #include "options.h"
 #include "output.h"
-#include "output.h"
 #include "problems.h"
 #include "source.h"
 #include "value.h"
