@@ -80,9 +80,19 @@ $(SKEL): $(BUILD)/secg.bpf.o
 	$(Q)mkdir -p $(@D)
 	$(Q)bpftool gen skeleton $< name secg > $@.tmp && mv $@.tmp $@
 
+# ── the description of the API, in the daemon and in `sgctl explain` ────────────────────────────────
+OPENAPI := docs/tools/openapi.py docs/openapi.yaml include/secg/reason.h
+DESCRIPTION := $(BUILD)/gen/openapi.h $(BUILD)/gen/explain_table.h
+$(BUILD)/gen/openapi.h: FORM := daemon
+$(BUILD)/gen/explain_table.h: FORM := explain
+$(DESCRIPTION): $(OPENAPI)
+	$(say) OPENAPI $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PYTHON) docs/tools/openapi.py $(FORM) > $@.tmp && mv $@.tmp $@
+
 # ── userspace ──────────────────────────────────────────────────────────────────────────────────────
 $(BUILD)/obj/daemon/compile/%.o: CFLAGS += -Wconversion
-$(BUILD)/obj/%.o: %.c | $(SKEL)
+$(BUILD)/obj/%.o: %.c | $(SKEL) $(DESCRIPTION)
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
@@ -138,11 +148,13 @@ check-mutants: all $(TOOL) ## break the BPF source in one place at a time: the d
 	$(Q)BUILD=$(abspath $(BUILD)) sh tests/support/mutants.sh
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
-.PHONY: lint format clean install bench
+.PHONY: lint format docs clean install bench
 lint: ## layout, licences, static checks
 	$(Q)sh tests/support/lint.sh
 format: ## rewrite the C files in the project's layout
 	$(Q)clang-format -i $(C_FILES)
+docs: ## write docs/schema.md from docs/openapi.yaml
+	$(Q)$(PYTHON) docs/tools/openapi.py markdown > docs/schema.md.tmp && mv docs/schema.md.tmp docs/schema.md
 bench: all $(BENCH) ## measure; JSON lines in $(BUILD)/bench/*.jsonl (root)
 	$(Q)for b in $(sort $(BENCH)); do echo "== $$b"; $$b || exit 1; done
 bench-%: all $(BUILD)/bench/%

@@ -53,5 +53,6 @@ extern const struct verb verb_lint;
 extern const struct verb verb_sessions;
 extern const struct verb verb_stats;
 extern const struct verb verb_wait;
+extern const struct verb verb_explain;
 
 #endif

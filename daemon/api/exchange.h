@@ -39,6 +39,8 @@ bool stats_resource_get(struct exchange *exchange);
 /* status_resource.c */
 bool status_resource_get(struct exchange *exchange);
 bool status_resource_health(struct exchange *exchange);
+/* openapi_resource.c */
+bool openapi_resource_get(struct exchange *exchange);
 /* metrics.c */
 bool metrics_get(struct exchange *exchange);
 

@@ -9,13 +9,19 @@
 static const char no_memory[] =
 	"{\"errors\": [{\"code\": \"internal\", \"field\": \"\", \"message\": \"out of memory\"}]}\n";
 
-static void fill_without_memory(struct reply *reply)
+void reply_fixed(struct reply *reply, unsigned int status, const char *content_type,
+		 const char *text, size_t size)
 {
 	reply_fini(reply);
-	reply->status = 500;
-	reply->fixed = no_memory;
-	reply->size = sizeof(no_memory) - 1;
-	reply->content_type = "application/json";
+	reply->status = status;
+	reply->fixed = text;
+	reply->size = size;
+	reply->content_type = content_type;
+}
+
+static void fill_without_memory(struct reply *reply)
+{
+	reply_fixed(reply, 500, "application/json", no_memory, sizeof(no_memory) - 1);
 }
 
 void reply_text(struct reply *reply, unsigned int status, const char *content_type, char *text,

@@ -29,6 +29,9 @@ void reply_json(struct reply *reply, unsigned int status, json_t *value);
 /* Takes `text`. */
 void reply_text(struct reply *reply, unsigned int status, const char *content_type, char *text,
 		size_t size);
+/* `text` stays the caller's, for good. */
+void reply_fixed(struct reply *reply, unsigned int status, const char *content_type,
+		 const char *text, size_t size);
 void reply_errors(struct reply *reply, unsigned int status, const struct errors *errors);
 void reply_error(struct reply *reply, unsigned int status, enum error_code code, const char *field,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -41,6 +41,10 @@ static const struct route routes[] = {
 		.handlers = {[METHOD_GET] = metrics_get},
 	},
 	{
+		.segments = {"v1", "openapi.json"},
+		.handlers = {[METHOD_GET] = openapi_resource_get},
+	},
+	{
 		.segments = {"v1", "status"},
 		.handlers = {[METHOD_GET] = status_resource_get},
 	},

@@ -30,6 +30,10 @@ for file in $(git ls-files bpf daemon cli include | grep -E '\.[ch]$'); do
 	[ "$lines" -le 500 ] || echo "$file:500: $lines lines, more than 500" >>"$findings"
 done
 
+# What is made from the description of the API is as new as the description.
+{ /usr/bin/python3 docs/tools/openapi.py markdown 2>>"$findings" || true; } | cmp -s - docs/schema.md ||
+	echo "docs/schema.md:1: is not what docs/openapi.yaml says, run make docs" >>"$findings"
+
 # Leftovers. The pattern is put together so that this file does not find itself.
 words='TO''DO|FIX''ME|XX''X|HA''CK'
 git grep -nwE "$words" -- $source_files '*.md' >>"$findings" || true
