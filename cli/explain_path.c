@@ -168,46 +168,73 @@ static void shorten(char text[PATH_SIZE], const char *path)
 	text[size] = '\0';
 }
 
-/* Whole paths may differ in a third of their letters, last words in one. */
+/* Whole paths may differ in a third of their letters, or in two; last words in one. */
 static bool is_near(const char *path, const char *candidate, size_t *ret_distance)
 {
 	char text[PATH_SIZE];
-	size_t whole, last;
+	size_t whole, last, limit;
 
 	shorten(text, candidate);
 	whole = distance(path, text);
 	last = distance(last_segment(path), last_segment(text));
 	*ret_distance = last <= 1 && last + 1 < whole ? last + 1 : whole;
-	return *ret_distance <= (last <= 1 ? 2 : strlen(path) / 3);
+	limit = strlen(path) / 3;
+	return *ret_distance <= (limit < 2 ? 2 : limit) && *ret_distance < strlen(path);
+}
+
+struct neighbours {
+	const struct explain_field **fields; /* nearest first */
+	size_t distances[EXPLAIN_NEAR];
+	size_t count;
+};
+
+static void neighbours_add(struct neighbours *near, const struct explain_field *field, size_t d)
+{
+	size_t at = near->count;
+
+	if (at == EXPLAIN_NEAR && near->distances[at - 1] <= d)
+		return;
+	if (at == EXPLAIN_NEAR)
+		at--; /* the farthest gives way */
+	else
+		near->count++;
+	for (; at > 0 && near->distances[at - 1] > d; at--) {
+		near->distances[at] = near->distances[at - 1];
+		near->fields[at] = near->fields[at - 1];
+	}
+	near->distances[at] = d;
+	near->fields[at] = field;
+}
+
+/* `is_rooted`: only fields whose paths begin alike. */
+static void collect(struct neighbours *near, const char *path, bool is_rooted)
+{
+	for (size_t i = 0; i < FIELD_COUNT; i++) {
+		const char *candidate = explain_fields[i].path;
+		size_t d;
+
+		if (is_rooted && !is_same_segment(path, candidate))
+			continue;
+		if (!is_name(last_segment(candidate)) && is_near(path, candidate, &d))
+			neighbours_add(near, &explain_fields[i], d);
+	}
+	while (near->count > 0 && near->distances[near->count - 1] > near->distances[0] + 1)
+		near->count--;
 }
 
 size_t explain_near(const char *path, const struct explain_field *ret_near[EXPLAIN_NEAR])
 {
+	struct neighbours near = {.fields = ret_near};
 	_cleanup_free_ char *full = expand(path);
-	size_t distances[EXPLAIN_NEAR];
 	char text[PATH_SIZE];
-	size_t count = 0;
 
+	if (strlen(full) >= PATH_SIZE)
+		return 0;
 	shorten(text, full);
-	for (size_t i = 0; i < FIELD_COUNT; i++) {
-		size_t d, at;
-
-		if (is_name(last_segment(explain_fields[i].path)) ||
-		    !is_near(text, explain_fields[i].path, &d))
-			continue;
-		for (at = count; at > 0 && distances[at - 1] > d; at--) {
-			if (at == EXPLAIN_NEAR)
-				continue;
-			distances[at] = distances[at - 1];
-			ret_near[at] = ret_near[at - 1];
-		}
-		if (at == EXPLAIN_NEAR)
-			continue;
-		distances[at] = d;
-		ret_near[at] = &explain_fields[i];
-		count += count < EXPLAIN_NEAR;
-	}
-	return count;
+	collect(&near, text, true);
+	if (near.count == 0)
+		collect(&near, text, false);
+	return near.count;
 }
 
 /* ── what is below a field ──────────────────────────────────────────────────────────────────────── */

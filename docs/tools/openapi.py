@@ -169,7 +169,7 @@ def limits(spec, schema):
         found.append(f"at most {schema['maxProperties']} of them")
     if "minimum" in schema and "maximum" in schema and schema.get("type") == "integer":
         found.append(f"numbers {schema['minimum']} to {schema['maximum']}")
-    if schema.get("format") == "range" and "-" in schema["pattern"]:
+    if schema.get("format") == "range" and "]+-[" in schema["pattern"]:
         found.append('a range is "first-last"')
     if "x-pattern" in schema:
         found.append(schema["x-pattern"])
@@ -228,6 +228,9 @@ def sections(spec):
     for section in spec["x-explain"]:
         schema = {"$ref": f"#/components/schemas/{section['schema']}"}
         fields = flatten(spec, section["path"], schema)
+        if section["schema"] != "Config":
+            for field in fields:
+                field.is_required = False  # of an answer that would mean something else
         if section["path"]:
             fields.insert(0, Field(spec, section["path"], schema, text=section["text"].replace("`", "")))
         found.append((section, fields))
