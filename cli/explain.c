@@ -62,7 +62,7 @@ static int first_sentence(const char *text)
 
 static void print_fields(const struct explain_field *parent)
 {
-	static const char *const headers[] = {"FIELD", "TYPE", "DEFAULT", "MEANING", NULL};
+	static const char *const headers[] = {"FIELD", "DEFAULT", "MEANING", NULL};
 	_cleanup_(table_freep) struct table *table = table_new(headers);
 	const struct explain_field *field = explain_next(parent, NULL);
 
@@ -74,7 +74,6 @@ static void print_fields(const struct explain_field *parent)
 		const char *dot = strrchr(field->path, '.');
 
 		table_add(table, dot ? dot + 1 : field->path);
-		table_add(table, field->type);
 		table_add(table, field->is_required ? "(required)" : field->default_text);
 		table_format(table, "%.*s", first_sentence(field->meaning), field->meaning);
 	}

@@ -6,6 +6,8 @@ import http.client
 import json
 import socket
 
+from contract import CONTRACT
+
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path, timeout):
@@ -37,9 +39,12 @@ class Answer:
 
 
 class Rest:
-    def __init__(self, path, timeout=30):
+    """Every answer must be one that docs/openapi.yaml describes, whatever else a test asks of it."""
+
+    def __init__(self, path, timeout=30, contract=CONTRACT):
         self.path = path
         self.timeout = timeout
+        self.contract = contract
 
     def request(self, method, path, body=None, headers=None):
         """`body`: bytes or str as they are, anything else as JSON."""
@@ -56,9 +61,11 @@ class Rest:
             with contextlib.suppress(BrokenPipeError):
                 connection.request(method, path, body=body, headers=headers)
             response = connection.getresponse()
-            return Answer(response.status, dict(response.getheaders()), response.read())
+            answer = Answer(response.status, dict(response.getheaders()), response.read())
         finally:
             connection.close()
+        self.contract.check(method, path, answer)
+        return answer
 
     def raw(self, data, shut=False, timeout=10):
         """Sends bytes as they are; what comes back until the peer closes, or b"" after `timeout`."""
