@@ -121,6 +121,18 @@ static bool has_word(const char *const *words, const char *word)
 	return false;
 }
 
+static void add_unknown(const char *const *known, const char *field, struct errors *reterr)
+{
+	char text[256] = "none";
+	size_t size = 0;
+
+	for (; known && *known && size < sizeof(text); known++)
+		size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s", size ? ", " : "",
+					 *known);
+	errors_add(reterr, ERROR_UNKNOWN_FIELD, field,
+		   "is not a parameter of this path and method, which take %s", text);
+}
+
 static void check_parameters(const struct route *route, const struct request *request,
 			     struct errors *reterr)
 {
@@ -133,8 +145,7 @@ static void check_parameters(const struct route *route, const struct request *re
 			continue;
 		}
 		if (!has_word(route->parameters[request->method], parameter->key))
-			errors_add(reterr, ERROR_UNKNOWN_FIELD, field,
-				   "is not a parameter of this path and method");
+			add_unknown(route->parameters[request->method], field, reterr);
 		else if (!strcmp(parameter->key, "dry_run") && strcmp(parameter->value, "1"))
 			errors_add(reterr, ERROR_BAD_VALUE, field, "must be 1, or left out");
 	}

@@ -48,8 +48,8 @@ class Contract:
             return self.spec["x-other-method"], "#/x-other-method"
         return self.spec["paths"][path][method]["responses"], f"#/paths/{path}/{method}"
 
-    def check(self, method, target, answer):
-        """`answer` has status, headers, raw. Raises Undocumented."""
+    def check(self, method, target, answer, body=None):
+        """`answer` has status, headers, raw; `body` is the request's, in bytes. Raises Undocumented."""
         path = self.path_of(target)
         responses, pointer = self.responses(method, path)
         if str(answer.status) not in responses:
@@ -58,10 +58,27 @@ class Contract:
         pointer = response.get("$ref", f"{pointer}/{answer.status}")
         response = openapi.resolve(self.spec, response)
         complaints = [*self._headers(response, pointer, answer),
-                      *(self._body(response, pointer, answer) if method != "HEAD" else [])]
+                      *(self._body(response, pointer, answer) if method != "HEAD" else []),
+                      *(self._request(method, path, target, body) if answer.status == 200 else [])]
         if complaints:
             raise Undocumented(f"{method} {target}: {answer.status}: " + "; ".join(complaints[:10]))
         self.statuses.add((method, path, answer.status))
+
+    def _request(self, method, path, target, body):
+        """What was taken must be described too."""
+        operation = self.spec["paths"][path]["get" if method == "HEAD" else method.lower()]
+        known = {parameter["name"] for parameter in map(lambda p: openapi.resolve(self.spec, p),
+                                                        operation.get("parameters", []))}
+        for parameter in filter(None, target.partition("?")[2].split("&")):
+            if parameter.partition("=")[0] not in known:
+                yield f"the parameter {parameter} is not described and taken"
+        if not body or "requestBody" not in operation or len(body) > LARGE:
+            return
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        if method == "PATCH":  # the members of a patch are those of the whole
+            schema = {"$ref": "#/components/schemas/Config"}
+        for where in self.checker.undescribed(schema, json.loads(body)):
+            yield f"the field {where} is not described and taken"
 
     def _headers(self, response, pointer, answer):
         described = response.get("headers", {})

@@ -64,7 +64,7 @@ class Rest:
             answer = Answer(response.status, dict(response.getheaders()), response.read())
         finally:
             connection.close()
-        self.contract.check(method, path, answer)
+        self.contract.check(method, path, answer, body)
         return answer
 
     def raw(self, data, shut=False, timeout=10):

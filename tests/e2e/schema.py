@@ -72,6 +72,24 @@ class Checker:
     def is_valid(self, schema, value, pointer="", is_answer=False):
         return not list(self._check(schema, value, pointer, is_answer, "", set()))
 
+    def undescribed(self, schema, value, where=""):
+        """Paths of members that the schema does not have, whatever else is wrong with the value."""
+        schema, _ = self.resolve(schema, "")
+        for item in [*schema.get("oneOf", []), *schema.get("anyOf", [])]:
+            if isinstance(value, list) and self.resolve(item, "")[0].get("type") == "array":
+                yield from self.undescribed(item, value, where)
+        if isinstance(value, list) and "items" in schema:
+            for index, item in enumerate(value):
+                yield from self.undescribed(schema["items"], item, f"{where}[{index}]")
+        if isinstance(value, dict) and schema.get("type") == "object":
+            others = schema.get("additionalProperties", True)
+            for name, item in value.items():
+                inner = schema["properties"][name] if name in schema.get("properties", {}) else others
+                if inner is False:
+                    yield f"{where}.{name}"
+                elif isinstance(inner, dict):
+                    yield from self.undescribed(inner, item, f"{where}.{name}")
+
     def _check(self, schema, value, pointer, is_answer, where, met):
         schema, pointer = self.resolve(schema, pointer)
         if is_answer and schema.get("writeOnly"):

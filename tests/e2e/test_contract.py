@@ -457,6 +457,42 @@ def test_field(host, field):
         assert answer.status == 400 and any(where.startswith(error["field"]) for error in answer.errors), answer
 
 
+def known(message):
+    """The words that a sentence about an unknown one lists at its end."""
+    listed = message.rpartition(" which has ")[2] if " which has " in message else message.rpartition(" which take ")[2]
+    return [] if listed == "none" else listed.split(", ")
+
+
+def members(schema):
+    """The properties of an object, or of the objects of a list."""
+    schema = openapi.resolve(SPEC, schema)
+    items = openapi.list_of(SPEC, schema)
+    return schema.get("properties", {}) if items is None else members(items)
+
+
+OBJECT_PATHS = ["", *(field.path for field in FIELDS if members(schema_of(field.path)))]
+
+
+@pytest.mark.parametrize("path", OBJECT_PATHS)
+def test_no_other_field_is_taken(host, path):
+    """The daemon says itself which fields an object has: just those that are described."""
+    where = f"{path}.colour" if path else "colour"
+    document = place(where, 1, {})[0] if path else BASE | {"colour": 1}
+    errors = [error for error in dry(host, document).errors if error["code"] == "unknown_field"]
+    assert len(errors) == 1
+    described = members(schema_of(path) if path else {"$ref": "#/components/schemas/Config"})
+    assert set(known(errors[0]["message"])) == set(described)
+
+
+@pytest.mark.parametrize("method, path, operation", Contract(SPEC).operations(),
+                         ids=[f"{m} {p}" for m, p, _ in Contract(SPEC).operations()])
+def test_no_other_parameter_is_taken(host, method, path, operation):
+    described = {parameter["name"] for parameter in map(lambda p: openapi.resolve(SPEC, p), operation.get("parameters", []))
+                 if parameter["in"] == "query"}
+    answer = host.api.request(method, target(path) + "?colour=1", body_of(method, path))
+    assert set(known(answer.errors[0]["message"])) == described
+
+
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_names(host, kind):
     schema = openapi.resolve(SPEC, {"$ref": f"#/components/schemas/{kind.capitalize()}"})
@@ -557,6 +593,18 @@ FAKES = {
 def test_the_undescribed_is_seen(method, path, answer):
     with pytest.raises(Undocumented):
         Contract(SPEC).check(method, path, answer)
+
+
+@pytest.mark.parametrize("method, path, body", [
+    ("PUT", "/v1/config?colour=1", {}), ("PUT", "/v1/config", {"colour": 1}), ("PATCH", "/v1/config", {"acls": {"a": {"x": 1}}}),
+    ("PUT", "/v1/acls/a", {"rules": [{"id": "r", "action": "drop", "colour": 1}]}),
+    ("PUT", "/v1/services/s", [{"protocol": "tcp", "colour": 1}]),
+    ("PUT", "/v1/ports/p", {"interface": "i", "timeouts": {"colour": 1}})])
+def test_the_undescribed_that_is_taken_is_seen(method, path, body):
+    answer = fake({"generation": 1, "changed": False, "etag": "1", "changes": [], "warnings": [],
+                   "ports": {"waiting": [], "failed": []}})
+    with pytest.raises(Undocumented, match="not described and taken"):
+        Contract(SPEC).check(method, path, answer, json.dumps(body).encode())
 
 
 def test_the_described_is_not():
