@@ -7,6 +7,7 @@
 #include "explain_path.h"
 #include "memory.h"
 #include "options.h"
+#include "output.h"
 #include "table.h"
 #include "value.h"
 
@@ -130,13 +131,10 @@ static json_t *field_json(const struct explain_field *field)
 
 static int print_all(const struct cli *cli)
 {
-	if (cli->is_json) {
-		json_auto_t *json = memory_check(json_pack("{s:o}", "fields", fields_json(NULL)));
+	json_auto_t *json = memory_check(json_pack("{s:o}", "fields", fields_json(NULL)));
 
-		value_print_json(json, stdout);
-		return CLI_DONE;
-	}
-	print_fields(NULL);
+	if (!output_data(cli, json))
+		print_fields(NULL);
 	return CLI_DONE;
 }
 
@@ -180,12 +178,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	field = explain_find(argv[index]);
 	if (!field)
 		return refuse(argv[index]);
-	if (!cli->is_json) {
-		print_field(field);
-		return CLI_DONE;
-	}
 	json = field_json(field);
-	value_print_json(json, stdout);
+	if (!output_data(cli, json))
+		print_field(field);
 	return CLI_DONE;
 }
 
@@ -193,7 +188,7 @@ const struct verb verb_explain = {
 	.name = "explain",
 	.summary = "what a field of a policy or an answer means",
 	.run = run,
-	.help = "sgctl explain [PATH] [-o table|json]\n"
+	.help = "sgctl explain [PATH] [-o table|json|yaml]\n"
 		"\n"
 		"  explain               what there is to ask for\n"
 		"  explain ports         the fields of a port; the same for acls, groups, services\n"

@@ -110,6 +110,7 @@ const char help_policy[] =
 	"All but services also take description (text) and labels ({key: value}).\n"
 	"In 'apply' without --replace, null as the value of an object or field deletes it.\n"
 	"'ingress' and 'egress' are not used: write from and to.\n"
+	"'sgctl explain rule.src' says more of one field.\n"
 	"\n"
 	"  acls:\n"
 	"    vm-in:\n"
