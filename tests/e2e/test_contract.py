@@ -484,6 +484,34 @@ def test_no_other_field_is_taken(host, path):
     assert set(known(errors[0]["message"])) == set(described)
 
 
+WORD_PATHS = [field.path for field in FIELDS if field.words and "const" not in openapi.resolve(SPEC, schema_of(field.path)) and
+              not any(word in field.path for word in ("protocol", "icmp_"))]
+
+
+@pytest.mark.parametrize("path", WORD_PATHS)
+def test_no_other_word_is_taken(host, path):
+    """The same of words: the sentence that refuses one lists the others."""
+    [error] = dry(host, place(path, "colour", {})[0]).errors
+    listed = error["message"].partition("must be one of ")[2].partition(", not ")[0].split(", ")
+    assert set(listed) == {word for word, _ in openapi.words(SPEC, schema_of(path))}
+
+
+def test_no_other_name_is_answered(host):
+    """Numbers come back as names where they have one: of all numbers only described names come (contract.py)."""
+    rules = [{"protocol": number} for number in range(256)]
+    for protocol, kinds in (("icmp", (3, 5, 11)), ("icmpv6", (1, 3, 4))):
+        rules += [{"protocol": protocol, "icmp_type": number} for number in range(256)]
+        rules += [{"protocol": protocol, "icmp_type": kind, "icmp_code": code} for kind in kinds for code in range(20)]
+    host.apply({"acls": {"n": {"rules": [{"id": f"r{index}", "action": "allow", **rule} for index, rule in enumerate(rules)]}}})
+    try:
+        [acl] = host.api.get("/v1/acls").values()
+        for field, schema in (("protocol", "ProtocolName"), ("icmp_type", "IcmpTypeName"), ("icmp_code", "IcmpCodeName")):
+            found = {value for rule in acl["rules"] for value in rule.get(field, []) if isinstance(value, str)}
+            assert found == {word for word, _ in openapi.words(SPEC, {"$ref": f"#/components/schemas/{schema}"})}
+    finally:
+        host.apply(BASE)
+
+
 @pytest.mark.parametrize("method, path, operation", Contract(SPEC).operations(),
                          ids=[f"{m} {p}" for m, p, _ in Contract(SPEC).operations()])
 def test_no_other_parameter_is_taken(host, method, path, operation):
