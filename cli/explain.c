@@ -184,10 +184,20 @@ static int run(struct cli *cli, int argc, char **argv)
 	return CLI_DONE;
 }
 
+static void complete_path(struct cli *cli, size_t count, const char *const *words)
+{
+	(void)cli;
+	(void)words;
+	for (const struct explain_field *field = explain_all(NULL); count == 2 && field;
+	     field = explain_all(field))
+		puts(field->path);
+}
+
 const struct verb verb_explain = {
 	.name = "explain",
 	.summary = "what a field of a policy or an answer means",
 	.run = run,
+	.complete = complete_path,
 	.help = "sgctl explain [PATH] [-o table|json|yaml]\n"
 		"\n"
 		"  explain               what there is to ask for\n"

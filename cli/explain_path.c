@@ -262,3 +262,10 @@ const struct explain_field *explain_next(const struct explain_field *parent,
 			return &explain_fields[i];
 	return NULL;
 }
+
+const struct explain_field *explain_all(const struct explain_field *last)
+{
+	size_t i = last ? (size_t)(last - explain_fields) + 1 : 0;
+
+	return i < FIELD_COUNT ? &explain_fields[i] : NULL;
+}

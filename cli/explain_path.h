@@ -38,5 +38,7 @@ size_t explain_near(const char *path, const struct explain_field *ret_near[EXPLA
  * an object. `parent` NULL: the fields with which paths begin. NULL: no more. */
 const struct explain_field *explain_next(const struct explain_field *parent,
 					 const struct explain_field *last);
+/* All fields in turn: the one after `last`. NULL: no more. */
+const struct explain_field *explain_all(const struct explain_field *last);
 
 #endif
