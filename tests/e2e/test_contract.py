@@ -13,7 +13,10 @@ import os
 import socket
 
 import pytest
+import yaml
 
+import foreign
+import test_lint
 import traffic
 from contract import Contract, Undocumented, openapi
 from lab import Daemon, eventually, run
@@ -113,6 +116,19 @@ def say_yes(api, ns):
             assert head.raw == b"" and head.headers.keys() == answer.headers.keys()
     expect(api.request("GET", "/v1/sessions?limit=1"), 200)
     expect(api.request("DELETE", "/v1/sessions?all=1"), 200)
+
+
+def say_warnings(lab, api, ns):
+    """Each finding of the lint, and a port that cannot be guarded."""
+    expect(api.request("PUT", "/v1/config?dry_run=1", yaml.safe_load(test_lint.POLICY)), 200)
+    unused = {"groups": {f"g{index}": {} for index in range(1001)}}  # one more than what is listed
+    expect(api.request("PUT", "/v1/config?dry_run=1", unused), 200)
+    others = foreign.Foreign(lab.folder)
+    others.attach(ns.host, "h1", "foreign_xdp", foreign.XDP)
+    answer = expect(api.request("PUT", "/v1/ports/n", {"interface": "h1", "hook": "xdp"}), 200)
+    assert [warning["code"] for warning in answer.json["warnings"] if warning["field"] == "ports.n"] == ["failed"]
+    others.close()
+    expect(api.request("DELETE", "/v1/ports/n"), 200)
 
 
 def say_bad_request(api):
@@ -268,6 +284,7 @@ def recorded(lab, path):
     daemon = lab.daemon(path.host, "contract", ["--max-sessions", "16384", "--table-memory", "1M"])
     api = Recorder(daemon, contract)
     say_yes(api, path)
+    say_warnings(lab, api, path)
     say_bad_request(api)
     say_forbidden(api)
     say_absent(api)
@@ -303,7 +320,7 @@ def test_every_field_is_answered(recorded):
             response = openapi.resolve(recorded.spec, response)
             for content in response["content"].values():
                 promised |= recorded.checker.promised(content["schema"], f"{path}/{status}", {
-                    "ErrorCode", "Reason", "InfrastructureName"})
+                    "ErrorCode", "WarningCode", "Reason", "InfrastructureName"})
     assert len(promised) > 150
     assert sorted(f"{pointer} {name}" for pointer, name in promised - recorded.checker.met) == []
     metrics = recorded.spec["paths"]["/metrics"]["get"]["responses"]["200"]["x-metrics"]
