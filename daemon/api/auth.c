@@ -52,7 +52,7 @@ static bool find_group(gid_t *ret_gid, const char *name)
 	return true;
 }
 
-static void groups_refresh(struct auth_groups *groups)
+void auth_groups_refresh(struct auth_groups *groups)
 {
 	struct timespec now;
 
@@ -104,7 +104,7 @@ int auth_peer(uid_t *ret_uid, enum right *ret_right, int fd, struct auth_groups 
 	peer.gid = credentials.gid;
 	peer.groups = supplementary;
 	if (peer.uid)
-		groups_refresh(groups);
+		auth_groups_refresh(groups);
 	*ret_uid = peer.uid;
 	*ret_right = auth_decide(&peer, groups);
 	return 0;

@@ -36,6 +36,8 @@ struct peer {
 
 /* Pure. */
 enum right auth_decide(const struct peer *peer, const struct auth_groups *groups);
+/* Looks the two groups up where what is known of them is older than AUTH_GROUPS_AGE_S. */
+void auth_groups_refresh(struct auth_groups *groups);
 /* Uid and rights of the peer of a connected socket; looks the two groups up again when what is known of them is
  * older than AUTH_GROUPS_AGE_S and the peer is not root. Negative errno when the kernel does not tell. */
 int auth_peer(uid_t *ret_uid, enum right *ret_right, int fd, struct auth_groups *groups);

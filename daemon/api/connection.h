@@ -23,6 +23,7 @@ struct hall {
 	struct event_base *base;
 	struct engine *engine;
 	struct auth_groups groups;
+	const char *socket; /* path */
 	size_t connections;
 	uid_t guests
 		[HALL_MAX_GUESTS]; /* of connections without the right to change, in any order */

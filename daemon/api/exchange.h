@@ -14,6 +14,7 @@
 
 struct exchange {
 	struct engine *engine;
+	const char *socket; /* path at which the server listens */
 	struct request request;
 	struct reply reply;
 	enum object_kind kind; /* collections only */
@@ -41,6 +42,8 @@ bool status_resource_get(struct exchange *exchange);
 bool status_resource_health(struct exchange *exchange);
 /* openapi_resource.c */
 bool openapi_resource_get(struct exchange *exchange);
+/* doctor_resource.c */
+bool doctor_resource_get(struct exchange *exchange);
 /* metrics.c */
 bool metrics_get(struct exchange *exchange);
 

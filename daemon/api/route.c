@@ -60,6 +60,10 @@ static const struct route routes[] = {
 	COLLECTION("services", OBJECT_SERVICE),
 	COLLECTION("ports", OBJECT_PORT),
 	{
+		.segments = {"v1", "doctor"},
+		.handlers = {[METHOD_GET] = doctor_resource_get},
+	},
+	{
 		.segments = {"v1", "sessions"},
 		.handlers = {[METHOD_GET] = sessions_resource_get,
 			     [METHOD_DELETE] = sessions_resource_delete},

@@ -207,6 +207,7 @@ static int listen_open(struct server *server, const char *path, char message[SER
 	server->socket_path = TAKE_PTR(copy);
 	if (chmod(path, 0666) < 0 || listen(fd, BACKLOG) < 0)
 		return fail(message, errno, path, NULL);
+	server->hall.socket = server->socket_path;
 	server->listen_fd = TAKE_FD(fd);
 	return 0;
 }

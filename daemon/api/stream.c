@@ -83,6 +83,7 @@ void *stream_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 	stream->mhd = mhd;
 	stream->connection = info->socket_context;
 	stream->exchange.engine = hall->engine;
+	stream->exchange.socket = hall->socket;
 	stream->exchange.resume = resume;
 	stream->target = strdup(target);
 	if (!stream->target) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF file system in which pins live. Called by main; knows no maps. */
+/* The BPF file system in which pins live. Called by main and doctor; knows no maps. */
 #include "dp/bpffs.h"
 
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #define USUAL_PLACE "/sys/fs/bpf"
@@ -109,4 +110,49 @@ int bpffs_prepare(const char *directory, char message[DP_MESSAGE_SIZE])
 		return r;
 	}
 	return is_bpffs(directory) ? 0 : mount_at(directory, directory, message);
+}
+
+/* ── where it is ────────────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * Mount point of the file system with a device number: "36 35 0:32 / /sys/fs/bpf rw,…". The last of
+ * several, which lies on top. -ENOENT.
+ */
+static int find_mount(const char *mountinfo, dev_t device, char ret_mount[PATH_MAX])
+{
+	_cleanup_free_ char *line = NULL;
+	FILE *file = fopen(mountinfo, "re");
+	bool is_found = false;
+	size_t size = 0;
+
+	if (!file)
+		return -errno;
+	while (getline(&line, &size, file) > 0) {
+		char mount[PATH_MAX];
+		unsigned int first, second;
+
+		if (sscanf(line, "%*d %*d %u:%u %*s %4095s", &first, &second, mount) != 3 ||
+		    makedev(first, second) != device)
+			continue;
+		memcpy(ret_mount, mount, strlen(mount) + 1);
+		is_found = true;
+	}
+	fclose(file);
+	return is_found ? 0 : -ENOENT;
+}
+
+void bpffs_find(struct bpffs_place *ret_place, const char *folder)
+{
+	char outside[PATH_MAX];
+	struct stat info;
+	int r;
+
+	*ret_place = (struct bpffs_place){.is_private = bpffs_is_private()};
+	if (stat(folder, &info) < 0)
+		return;
+	if (find_mount("/proc/self/mountinfo", info.st_dev, ret_place->mount) < 0)
+		ret_place->mount[0] = '\0';
+	r = find_mount("/proc/1/mountinfo", info.st_dev, outside);
+	ret_place->is_outside = r == 0;
+	ret_place->is_outside_known = r == 0 || r == -ENOENT;
 }

@@ -11,6 +11,7 @@
  *   clock.c     ticks                        tables.c    table memory, the flip, the grace period
  *   counters.c  ports, rules, memory         extents.c   free lines
  *   sessions.c, sweep.c  session tables      ifindex.c   which port an interface is
+ *   surroundings.c  programs of others
  */
 #ifndef SECG_DP_DP_H
 #define SECG_DP_DP_H
@@ -164,6 +165,23 @@ int dp_release_strays(struct dp *dp, bool (*is_wanted)(uint32_t id, int ifindex,
 		      void *data);
 /* --detach-all: removes every hook and pin under the folder, also of other layouts. */
 int dp_detach_all(const char *bpffs, char message[DP_MESSAGE_SIZE]);
+
+/* ── surroundings ───────────────────────────────────────────────────────────────────────────────── */
+
+#define DP_STRANGERS 8 /* ids that are kept per direction */
+
+/* Programs of somebody else on one interface. */
+struct dp_strangers {
+	uint32_t xdp;                                   /* id; 0: none */
+	uint32_t before[SECG_DIRECTIONS][DP_STRANGERS]; /* TC, in order; all of them without ours */
+	uint32_t before_count[SECG_DIRECTIONS];
+	bool has_tc[SECG_DIRECTIONS]; /* TC program, before or after ours */
+};
+void dp_find_strangers(const struct dp *dp, int ifindex, struct dp_strangers *ret_strangers);
+/* The kernel has compiled our programs to machine code: 1, 0; negative errno: it does not tell. */
+int dp_is_compiled(const struct dp *dp);
+/* Folder of the pins; NULL: nothing is pinned. */
+const char *dp_folder(const struct dp *dp);
 
 /* ── counters ───────────────────────────────────────────────────────────────────────────────────── */
 

@@ -7,6 +7,7 @@
 
 #include "engine/batch.h"
 #include "engine/internal.h"
+#include "engine/ssh.h"
 
 struct batch {
 	struct engine *engine;
@@ -88,6 +89,12 @@ static void try_draft(struct engine *engine, struct change *change, struct draft
 		return;
 	}
 	r = guards_foresee(engine, next->config, &change->result);
+	if (r >= 0) {
+		struct ssh_report ssh;
+
+		ssh_look(&ssh, next);
+		r = ssh_warn(change->result.warnings, &ssh);
+	}
 	if (r < 0)
 		refuse(change, r, strerror(-r));
 }
@@ -155,6 +162,11 @@ static int go_live(struct engine *engine, struct generation *next, char message[
 
 static void answer(struct batch *batch, uint64_t before)
 {
+	struct ssh_report ssh = {0};
+
+	/* Once for all of them: they share a generation. */
+	if (batch->first_changed < batch->count)
+		ssh_look(&ssh, batch->engine->live);
 	for (size_t i = 0; i < batch->count; i++) {
 		struct change *change = batch->changes[i];
 		struct change_result *result = &change->result;
@@ -163,7 +175,8 @@ static void answer(struct batch *batch, uint64_t before)
 			i < batch->first_changed ? before : batch->engine->live->number;
 		if (result->status != 200 || result->waiting)
 			continue;
-		if (guards_report(batch->engine, result) < 0)
+		if (guards_report(batch->engine, result) < 0 ||
+		    (i >= batch->first_changed && ssh_warn(result->warnings, &ssh) < 0))
 			refuse(change, -ENOMEM, strerror(ENOMEM));
 	}
 }

@@ -6,7 +6,8 @@
  *   change.c  the queue                batch.c   judging a change
  *   flip.c    placing, going live      guard.c   ports and their interfaces
  *   follow.c  guards after a commit    leftover.c  ports that resist being detached
- *   stats.c, sessions.c  reads
+ *   stats.c, sessions.c  reads         doctor_*.c  facts and what they mean
+ *   ssh.c     the way in
  */
 #ifndef SECG_ENGINE_INTERNAL_H
 #define SECG_ENGINE_INTERNAL_H

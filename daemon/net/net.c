@@ -120,7 +120,7 @@ static void parse_kind(struct net_link *link, const struct nlattr *info)
 		copy_text(link->kind, sizeof(link->kind), attribute);
 }
 
-static void parse_link(struct net_link *ret_link, const struct nlmsghdr *header)
+void net_link_parse(struct net_link *ret_link, const struct nlmsghdr *header)
 {
 	const struct ifinfomsg *message = mnl_nlmsg_get_payload(header);
 	const struct nlattr *attribute;
@@ -170,7 +170,7 @@ static int see_message(const struct nlmsghdr *header, void *data)
 			drop(net, position(net, message->ifi_index));
 		return MNL_CB_OK;
 	}
-	parse_link(&link, header);
+	net_link_parse(&link, header);
 	if (learn(net, &link) < 0)
 		net->error = -ENOMEM;
 	return MNL_CB_OK;

@@ -27,6 +27,10 @@ bool net_link_has_ethernet(const struct net_link *link);
 /* tap or veth (workload side of the host); NIC, bond, bridge, tunnel: false. */
 bool net_link_is_workload(const struct net_link *link);
 
+struct nlmsghdr;
+/* What a RTM_NEWLINK message says of its link. */
+void net_link_parse(struct net_link *ret_link, const struct nlmsghdr *header);
+
 enum net_event {
 	NET_LINK_ADDED,
 	NET_LINK_CHANGED, /* renamed, other kind, MAC, MTU, flags or master */
