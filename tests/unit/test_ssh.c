@@ -57,19 +57,25 @@ static struct generation *build(const char *text)
 #define ACL(name, rules)       "\"" name "\":{\"rules\":[" rules "]}"
 #define SSH(side)              ",\"protocol\":\"tcp\",\"" side "_ports\":22"
 #define ADMIN                  ",\"src\":[\"192.0.2.7\",\"2001:db8::7\"]"
-#define ACLS                                                                                                                               \
-	"\"acls\":{" ACL("ssh", RULE("a", "allow", ADMIN SSH("dst"))) "," ACL("bare", RULE("a", "allow-stateless", SSH("dst"))) "," ACL(   \
-		"answers",                                                                                                                 \
-		RULE("a", "allow-stateless",                                                                                               \
-		     SSH("src"))) "," ACL("web",                                                                                           \
-					  RULE("a", "allow",                                                                               \
-					       ",\"protocol\":\"tcp\",\"dst_ports\":443")) "," ACL("no",                                   \
-												   RULE("a",                               \
-													"drop",                            \
-													SSH("dst"))) "," ACL("high",       \
-															     RULE("a",     \
-																  "allow", \
-																  ",\"protocol\":\"tcp\",\"src_ports\":\"40000-50000\"")) "}"
+#define WEB                    ",\"protocol\":\"tcp\",\"dst_ports\":443"
+#define HIGH                   ",\"protocol\":\"tcp\",\"src_ports\":\"40000-50000\""
+
+static const char acls[] = "\"acls\":{"
+	/* one a line */
+	ACL("ssh", RULE("a", "allow", ADMIN SSH("dst"))) "," ACL("bare", RULE("a", "allow-stateless", SSH("dst"))) "," ACL(
+		"answers",
+		RULE("a", "allow-stateless",
+		     SSH("src"))) "," ACL("web",
+					  RULE("a", "allow",
+					       WEB)) "," ACL("mute",
+							     RULE("a", "drop",
+								  SSH("src"))) "," ACL("no",
+										       RULE("a",
+											    "drop",
+											    SSH("dst"))) "," ACL("high",
+														 RULE("a",
+														      "allow",
+														      HIGH)) "}";
 
 static const struct row {
 	const char *port; /* fields after interface */
@@ -98,6 +104,7 @@ static const struct row {
 	{",\"to\":[]", NULL, SECG_TO},
 	{",\"to\":[\"answers\"]", NULL, -1},
 	{",\"to\":[],\"default\":{\"to\":{\"action\":\"allow\"}}", NULL, -1},
+	{",\"to\":[\"mute\"],\"default\":{\"to\":{\"action\":\"allow\"}}", NULL, SECG_TO},
 };
 
 static struct net_tcp connection_from(const char *peer)
@@ -123,10 +130,10 @@ static void check(const struct row *row, const char *peer)
 	char text[2048];
 	bool is_admitted;
 
-	snprintf(text, sizeof(text), "{" ACLS ",\"ports\":{\"p\":{\"interface\":\"eth0\"%s}}}",
+	snprintf(text, sizeof(text), "{%s,\"ports\":{\"p\":{\"interface\":\"eth0\"%s}}}", acls,
 		 row->port);
 	generation = build(text);
-	is_admitted = ssh_is_admitted(&generation->ports[0], &connection, &direction);
+	is_admitted = ssh_is_admitted(generation, &generation->ports[0], &connection, &direction);
 	if (is_admitted != (row->direction < 0) ||
 	    (!is_admitted && (int)direction != row->direction))
 		fail_msg("%s from %s: admitted %d, direction %d", row->port, peer, is_admitted,
