@@ -367,6 +367,16 @@ def test_ssh_is_cut_and_cured(fresh_lab, path, ssh):
     eventually(lambda: all(passes(pair) for pair in ssh), what="both are back")
 
 
+def test_the_cure_leaves_other_rules_alone(fresh_lab, path, ssh):
+    daemon = fresh_lab.daemon(path.host)
+    mine = {"rules": [{"id": "ssh", "action": "allow", "src": ["10.1.0.9"], "service": "ssh"}]}
+    daemon.apply({"acls": {"ssh-in": mine}, "ports": {"p": {"interface": "h0", "from": ["ssh-in"]}}})
+    sgctl_type(daemon, findings(daemon, "ssh_cut")[0]["fix"])
+    assert worse_than_info(daemon) == set()
+    assert daemon.api.get("/v1/ports/p")["from"] == ["ssh-in-2", "ssh-in"]
+    assert daemon.api.get("/v1/acls/ssh-in")["rules"][0]["src"] == ["10.1.0.9"]
+
+
 def test_ssh_that_is_admitted(fresh_lab, path, ssh):
     daemon = fresh_lab.daemon(path.host)
     acls = {"admin": {"rules": [{"id": "ssh", "action": "allow", "src": ["10.1.0.1", "fd01::1"], "service": "ssh"}]}}

@@ -53,29 +53,22 @@ static struct generation *build(const char *text)
 	return generation;
 }
 
-#define RULE(id, action, more) "{\"id\":\"" id "\",\"action\":\"" action "\"" more "}"
-#define ACL(name, rules)       "\"" name "\":{\"rules\":[" rules "]}"
-#define SSH(side)              ",\"protocol\":\"tcp\",\"" side "_ports\":22"
-#define ADMIN                  ",\"src\":[\"192.0.2.7\",\"2001:db8::7\"]"
-#define WEB                    ",\"protocol\":\"tcp\",\"dst_ports\":443"
-#define HIGH                   ",\"protocol\":\"tcp\",\"src_ports\":\"40000-50000\""
-
-static const char acls[] = "\"acls\":{"
-	/* one a line */
-	ACL("ssh", RULE("a", "allow", ADMIN SSH("dst"))) "," ACL("bare", RULE("a", "allow-stateless", SSH("dst"))) "," ACL(
-		"answers",
-		RULE("a", "allow-stateless",
-		     SSH("src"))) "," ACL("web",
-					  RULE("a", "allow",
-					       WEB)) "," ACL("mute",
-							     RULE("a", "drop",
-								  SSH("src"))) "," ACL("no",
-										       RULE("a",
-											    "drop",
-											    SSH("dst"))) "," ACL("high",
-														 RULE("a",
-														      "allow",
-														      HIGH)) "}";
+static const char acls[] =
+	"\"acls\":{"
+	"\"ssh\":{\"rules\":[{\"id\":\"a\",\"action\":\"allow\","
+	"\"src\":[\"192.0.2.7\",\"2001:db8::7\"],\"protocol\":\"tcp\",\"dst_ports\":22}]},"
+	"\"bare\":{\"rules\":[{\"id\":\"a\",\"action\":\"allow-stateless\","
+	"\"protocol\":\"tcp\",\"dst_ports\":22}]},"
+	"\"answers\":{\"rules\":[{\"id\":\"a\",\"action\":\"allow-stateless\","
+	"\"protocol\":\"tcp\",\"src_ports\":22}]},"
+	"\"web\":{\"rules\":[{\"id\":\"a\",\"action\":\"allow\","
+	"\"protocol\":\"tcp\",\"dst_ports\":443}]},"
+	"\"mute\":{\"rules\":[{\"id\":\"a\",\"action\":\"drop\","
+	"\"protocol\":\"tcp\",\"src_ports\":22}]},"
+	"\"no\":{\"rules\":[{\"id\":\"a\",\"action\":\"drop\","
+	"\"protocol\":\"tcp\",\"dst_ports\":22}]},"
+	"\"high\":{\"rules\":[{\"id\":\"a\",\"action\":\"allow\","
+	"\"protocol\":\"tcp\",\"src_ports\":\"40000-50000\"}]}}";
 
 static const struct row {
 	const char *port; /* fields after interface */
