@@ -86,7 +86,7 @@ struct doctor_port {
 	enum port_state state;
 	enum port_hook hook; /* asked for */
 	struct dp_attachment attachment;
-	const char *message;             /* why failed or degraded */
+	const char *message;             /* why failed */
 	const struct net_device *device; /* NULL: no interface */
 	const struct net_device
 		*master; /* bridge, bond or datapath that it belongs to; NULL: none */

@@ -196,12 +196,10 @@ static void judge_offloads(struct doctor_findings *findings, const struct doctor
 
 /* ── programs of others ─────────────────────────────────────────────────────────────────────────── */
 
-/* True where one is why the port is degraded. */
-static bool judge_strangers(struct doctor_findings *findings, const struct doctor_port *port)
+static void judge_strangers(struct doctor_findings *findings, const struct doctor_port *port)
 {
 	static const char *const words[SECG_DIRECTIONS] = {"from", "to"};
 	const struct dp_strangers *strangers = &port->strangers;
-	bool has_found = false;
 
 	if (strangers->xdp) {
 		doctor_add(
@@ -210,7 +208,6 @@ static bool judge_strangers(struct doctor_findings *findings, const struct docto
 			"is never judged",
 			strangers->xdp, port->interface);
 		doctor_fix(findings, "bpftool prog show id %u", strangers->xdp);
-		has_found = true;
 	}
 	for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
 		char list[DP_STRANGERS * 11 + 1] = "";
@@ -228,12 +225,10 @@ static bool judge_strangers(struct doctor_findings *findings, const struct docto
 			words[direction], port->interface, list);
 		doctor_fix(
 			findings,
-			"bpftool prog show id %u; systemctl restart secgd puts ours first where it "
-			"is attached anew",
+			"bpftool prog show id %u; ours is first where it is attached anew: systemctl stop "
+			"secgd; secgd --detach-all; systemctl start secgd",
 			strangers->before[direction][0]);
-		has_found = true;
 	}
-	return has_found;
 }
 
 void doctor_judge_port(struct doctor_findings *findings, const struct doctor_port *port,
@@ -244,16 +239,16 @@ void doctor_judge_port(struct doctor_findings *findings, const struct doctor_por
 	judge_state(findings, port);
 	if (!port->device)
 		return;
-	is_explained = judge_strangers(findings, port);
-	is_explained |= judge_xdp(findings, port, host);
+	judge_strangers(findings, port);
+	is_explained = judge_xdp(findings, port, host) || port->strangers.xdp;
 	if (!is_guarded(port))
 		return;
 	judge_offloads(findings, port);
 	is_explained |= judge_rxvlan(findings, port);
-	if (port->state == PORT_DEGRADED && !is_explained) {
+	if (port->attachment.standing[0] && !is_explained) {
 		doctor_add(findings, DOCTOR_PORT_DEGRADED, DOCTOR_WARNING, port->name,
 			   "when %s was attached: %s; this seems to be over", port->interface,
-			   port->message);
+			   port->attachment.standing);
 		doctor_fix(findings, "systemctl restart secgd");
 	}
 	judge_hook(findings, port, host);

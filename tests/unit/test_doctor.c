@@ -139,26 +139,26 @@ BREAK(vhost, strcpy(host->vhost_user, "/run/vm1-vhost.sock"))
 BREAK(unguarded, lab->interfaces[0].is_guarded = false)
 BREAK(failed, nic->state = PORT_FAILED, nic->message = "it resists")
 BREAK(waiting, nic->state = PORT_WAITING, nic->device = NULL)
-BREAK(degraded, nic->state = PORT_DEGRADED, nic->message = "it was not alone")
+BREAK(degraded, nic->state = PORT_DEGRADED, strcpy(nic->attachment.standing, "it was not alone"))
 BREAK(asked_xdp, nic->hook = PORT_HOOK_XDP)
 BREAK(asked_tc, nic->hook = PORT_HOOK_TC, nic->attachment.is_xdp = false,
       nic->attachment.mode = DP_MODE_TCX)
 BREAK(no_driver_xdp, nic->attachment.is_xdp = false, nic->attachment.mode = DP_MODE_TCX)
 BREAK(no_ethernet, lab->devices[TAP].link.type = ARPHRD_NONE)
 BREAK(bridge, strcpy(lab->devices[TAP].link.kind, "bridge"))
-BREAK(generic, nic->attachment.mode = DP_MODE_GENERIC, nic->state = PORT_DEGRADED)
+BREAK(generic, nic->attachment.mode = DP_MODE_GENERIC, strcpy(nic->attachment.standing, "slow"))
 BREAK(veth, strcpy(lab->devices[TAP].link.kind, "veth"), tap->attachment.is_xdp = true,
       tap->attachment.mode = DP_MODE_NATIVE)
 BREAK(mtu, host->has_feature[DP_FEATURE_XDP_FRAGS] = false, lab->devices[NIC].link.mtu = 9000)
 BREAK(mtu_tap, host->has_feature[DP_FEATURE_XDP_FRAGS] = false, lab->devices[TAP].link.mtu = 9000)
-BREAK(rxvlan, nic->offloads.rxvlan = true, nic->state = PORT_DEGRADED)
+BREAK(rxvlan, nic->offloads.rxvlan = true, strcpy(nic->attachment.standing, "tags"))
 BREAK(rxvlan_tap, tap->offloads.rxvlan = true)
 BREAK(lro_xdp, nic->offloads.lro = true)
 BREAK(lro_routed, tap->offloads.lro = true, tap->is_routed = true)
 BREAK(lro_bridged, tap->offloads.lro = true, tap->master = &lab->devices[MASTER])
 BREAK(lro_host, tap->offloads.lro = true)
 BREAK(mute, nic->has_offloads = false)
-BREAK(foreign_xdp, tap->strangers.xdp = 42)
+BREAK(foreign_xdp, tap->strangers.xdp = 42, strcpy(tap->attachment.standing, "42"))
 BREAK(foreign_from, tap->strangers.before[SECG_FROM][0] = 7,
       tap->strangers.before[SECG_FROM][1] = 8, tap->strangers.before_count[SECG_FROM] = 2,
       tap->state = PORT_DEGRADED)
@@ -267,6 +267,7 @@ static const struct row {
 	{break_no_driver_xdp, DOCTOR_HOOK, I, "uplink", "the driver took no native", "dev eth0"},
 	{break_no_ethernet, DOCTOR_HOOK, I, "vm1", "no Ethernet header", "dev tap1"},
 	{break_bridge, DOCTOR_HOOK, I, "vm1", "a bridge has no XDP", "dev tap1"},
+	{break_foreign_xdp, DOCTOR_PORT_DEGRADED, NO, "vm1", NULL, NULL},
 	{break_foreign_xdp, DOCTOR_HOOK, I, "vm1", "XDP on a tap", "dev tap1"},
 	{break_generic, DOCTOR_GENERIC_XDP, W, "uplink", "generic XDP",
 	 HOOK_COMMAND("uplink", "tc")},
