@@ -15,6 +15,15 @@ class _LinkOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("flags", ctypes.c_uint32), ("rest", ctypes.c_uint8 * 52)]
 
 
+class _TcHook(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("ifindex", ctypes.c_int), ("point", ctypes.c_int), ("parent", ctypes.c_uint32)]
+
+
+class _TcOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("prog_fd", ctypes.c_int), ("flags", ctypes.c_uint32),
+                ("prog_id", ctypes.c_uint32), ("handle", ctypes.c_uint32), ("priority", ctypes.c_uint32)]
+
+
 def _checked(result, _function, _arguments):
     if result < 0:
         raise OSError(-result, os.strerror(-result))
@@ -26,6 +35,8 @@ _bpf.bpf_object__open_file.restype = ctypes.c_void_p
 _bpf.bpf_object__find_program_by_name.restype = ctypes.c_void_p
 _bpf.bpf_object__load.errcheck = _checked
 _bpf.bpf_link_create.errcheck = _checked
+_bpf.bpf_tc_attach.errcheck = _checked
+_bpf.bpf_tc_detach.errcheck = _checked
 
 
 class Foreign:
@@ -57,6 +68,20 @@ class Foreign:
                                         ctypes.byref(options))
         self.links.append(link)
         return link
+
+    def clsact(self, ns, interface, program, is_attached):
+        """
+        A filter of priority 1 on the receive side, where a clsact is; the newest of a priority is the first.
+        Not with `tc filter`, which leaves folders of its own in the bpffs.
+        """
+        options = _TcOptions(size=ctypes.sizeof(_TcOptions), handle=1, priority=1)
+        with ns.entered():
+            hook = _TcHook(size=ctypes.sizeof(_TcHook), ifindex=socket.if_nametoindex(interface), point=1)
+            if is_attached:
+                options.prog_fd = _bpf.bpf_program__fd(self._program(program))
+                _bpf.bpf_tc_attach(ctypes.byref(hook), ctypes.byref(options))
+            else:
+                _bpf.bpf_tc_detach(ctypes.byref(hook), ctypes.byref(options))
 
     def detach(self):
         for link in self.links:

@@ -152,18 +152,17 @@ def test_foreign_tc_before_ours(fresh_lab, path, foreign, direction, kind):
     assert worse_than_info(daemon) == set(), "behind ours it is no harm"
 
 
-def test_foreign_clsact_before_ours(fresh_lab, path):
+def test_foreign_clsact_before_ours(fresh_lab, path, foreign):
     """Without TCX a filter of the same priority may come first."""
     daemon = fresh_lab.daemon(path.host, args=["--max-sessions", "16384", "--without", "tcx"])
     daemon.apply(policy())
     assert "not there" in the(daemon, "kernel_tcx")["message"]
     assert "clsact" in the(daemon, "hook", "p")["message"]
     assert worse_than_info(daemon) == set()
-    others.Foreign(fresh_lab.folder).close()  # compiles the object
-    path.host.run("tc", "filter", "add", "dev", "h0", "ingress", "prio", "1", "handle", "1", "bpf", "da", "obj",
-                  os.path.join(fresh_lab.folder, "foreign.bpf.o"), "sec", "tc")
-    assert {("foreign_tc", "p")} <= worse_than_info(daemon)
-    path.host.run("tc", "filter", "del", "dev", "h0", "ingress", "prio", "1", "handle", "1", "bpf")
+    foreign.clsact(path.host, "h0", "foreign_next", True)
+    assert worse_than_info(daemon) == {("foreign_tc", "p"), ("redirect_peer", None)}
+    assert str(foreign.number("foreign_next")) in the(daemon, "foreign_tc", "p")["message"]
+    foreign.clsact(path.host, "h0", "foreign_next", False)
     assert worse_than_info(daemon) == set()
 
 
