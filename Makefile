@@ -81,7 +81,7 @@ $(SKEL): $(BUILD)/secg.bpf.o
 	$(Q)bpftool gen skeleton $< name secg > $@.tmp && mv $@.tmp $@
 
 # ── the description of the API, in the daemon and in `sgctl explain` ────────────────────────────────
-OPENAPI := docs/tools/openapi.py docs/openapi.yaml include/secg/reason.h
+OPENAPI := docs/tools/openapi.py docs/openapi.yaml include/secg/reason.h daemon/engine/doctor_codes.h
 DESCRIPTION := $(BUILD)/gen/openapi.h $(BUILD)/gen/explain_table.h
 $(BUILD)/gen/openapi.h: FORM := daemon
 $(BUILD)/gen/explain_table.h: FORM := explain

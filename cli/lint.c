@@ -159,5 +159,6 @@ const struct verb verb_lint = {
 		"  family_never         addresses of a family that the other side of the rule lacks\n"
 		"  wide_member          a group member that swallows the others\n"
 		"  unused               an ACL, group or service that nothing uses\n"
-		"  lint_skipped         the policy is too large to be judged in full\n",
+		"  lint_skipped         the policy is too large to be judged in full\n"
+		"  ssh_cut              an SSH connection to this host is open that it does not admit\n",
 };

@@ -119,10 +119,16 @@ def say_yes(api, ns):
 
 
 def say_warnings(lab, api, ns):
-    """Each finding of the lint, and a port that cannot be guarded."""
+    """Each finding of the lint, an SSH connection that would be cut, and a port that cannot be guarded."""
     expect(api.request("PUT", "/v1/config?dry_run=1", yaml.safe_load(test_lint.POLICY)), 200)
     unused = {"groups": {f"g{index}": {} for index in range(1001)}}  # one more than what is listed
     expect(api.request("PUT", "/v1/config?dry_run=1", unused), 200)
+    with ns.host.entered():
+        listener = socket.create_server(("10.1.0.254", 22))
+    with ns.client.entered():
+        client = socket.create_connection(("10.1.0.254", 22), 5)
+    with listener, client, listener.accept()[0]:
+        expect(api.request("PUT", "/v1/config?dry_run=1", {"ports": {"p": {"interface": "h0", "from": []}}}), 200)
     others = foreign.Foreign(lab.folder)
     others.attach(ns.host, "h1", "foreign_xdp", foreign.XDP)
     answer = expect(api.request("PUT", "/v1/ports/n", {"interface": "h1", "hook": "xdp"}), 200)
