@@ -62,7 +62,7 @@ def load(path=SOURCE):
     """The whole description, checked; x-refusals and the like were only there to be repeated."""
     with open(path, encoding="utf-8") as file:
         spec = _fill(yaml.load(file, Loader))
-    for name in ("x-refusals", "x-write-answers", "x-write-parameters", "x-delete-answers"):
+    for name in ("x-refusals", "x-write-answers", "x-port-answers", "x-write-parameters", "x-delete-answers"):
         spec.pop(name, None)
     check(spec)
     return spec

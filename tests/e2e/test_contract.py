@@ -175,8 +175,11 @@ def say_conflict(api):
         if method in WRITES:
             query = "?all=1" if path == "/v1/sessions" else ""
             expect(api.request(method, target(path) + query, body_of(method, path), {"If-Match": '"1"'}), 412)
-    answer = api.request("PUT", "/v1/ports/second", {"interface": "h0"})
-    assert answer.errors[0]["code"] == "conflict"
+    second = {"ports": {"second": {"interface": "h0"}}}
+    expect(api.request("PUT", "/v1/ports/second", second["ports"]["second"]), 409)
+    expect(api.request("PATCH", "/v1/config", second), 409)
+    expect(api.request("PUT", "/v1/config", POLICY | {"ports": POLICY["ports"] | second["ports"]}), 409)
+    expect(api.request("PATCH", "/v1/config", second | {"colour": 1, "groups": {"g": {"prefixes": "none"}}}), 400)
     for body in ("{", {"colour": 1}, {"acls": []}, {"schema": "secg/2"}, {"tunnels": {}},
                  {"ports": {"q": {"interface": "i", "from": "nothing"}}}):
         expect(api.request("PUT", "/v1/config", body), 400)
