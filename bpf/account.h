@@ -5,6 +5,7 @@
 
 #include "maps.h"
 #include "packet.h"
+#include "trace.h"
 
 /* `reason` 0: it passed. */
 __inline void account(__u32 port, __u32 direction, const struct packet *p, __u32 reason)
@@ -12,7 +13,7 @@ __inline void account(__u32 port, __u32 direction, const struct packet *p, __u32
 	struct secg_port_counters *counters = bpf_map_lookup_elem(&secg_port_counters, &port);
 	struct secg_counter *counter;
 
-	if (!counters)
+	if (!counters || is_traced())
 		return;
 	counter = reason ? &counters->dropped[direction & 1] : &counters->passed[direction & 1];
 	counter->packets += p->packets;
@@ -26,7 +27,8 @@ __inline void account_infra(__u32 port, const struct packet *p, __u32 bit)
 	struct secg_port_counters *counters = bpf_map_lookup_elem(&secg_port_counters, &port);
 	struct secg_counter *counter;
 
-	if (!counters)
+	TRACE(infra, bit + 1);
+	if (!counters || is_traced())
 		return;
 	counter = &counters->infra[bit & (SECG_INFRA_SLOTS - 1)];
 	counter->packets += p->packets;

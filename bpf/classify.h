@@ -10,6 +10,7 @@
 
 #include "maps.h"
 #include "packet.h"
+#include "trace.h"
 
 /* What is looked up; host byte order. On the caller's stack. */
 struct query {
@@ -186,7 +187,7 @@ __inline void rule_count(__u32 index, __u32 packets, __u32 bytes)
 {
 	struct secg_counter *counter;
 
-	if (!index)
+	if (!index || is_traced())
 		return;
 	counter = bpf_map_lookup_elem(&secg_rule_counters, &index);
 	if (counter) {

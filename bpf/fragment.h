@@ -37,6 +37,8 @@ static __attribute__((noinline)) int fragment_first(const struct guard *g, const
 	struct secg_fragment value = {.seen = g->now, .rule = rule, .end = p->fragment_edge};
 	struct secg_fragment_key key;
 
+	if (is_traced())
+		return 0;
 	fragment_key(&key, g, p);
 	return bpf_map_update_elem(&secg_fragments, &key, &value, BPF_ANY);
 }

@@ -5,6 +5,7 @@
 
 #include "maps.h"
 #include "session.h"
+#include "trace.h"
 
 struct guard {
 	const struct secg_port *port; /* its first line only */
@@ -43,6 +44,7 @@ __inline int guard_find(struct guard *g, const struct secg_ifindex *entry, __u32
 	g->id = 0;
 	if (!root || !entry || !entry->port || entry->port >= root->port_count)
 		return -1;
+	TRACE(generation, root->generation);
 	g->ports = root->ports;
 	g->id = entry->port;
 	g->port = port_find(g->ports, g->id);

@@ -33,7 +33,8 @@ struct scratch {
 	struct iphdr ip4;
 	struct ipv6hdr ip6;
 	__u8 l4[8];
-	struct query query; /* of a recheck */
+	struct query query;    /* of a recheck */
+	struct secg_flow flow; /* the session of a traced run: a copy, which may be written */
 };
 
 struct {

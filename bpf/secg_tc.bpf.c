@@ -39,7 +39,7 @@ static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 		f.is_l3 = 1;
 		f.l3_type = bpf_ntohs(skb->protocol);
 	}
-	return verdict(skb, &f, skb->ifindex, entry, direction) ? VERDICT_DROP : VERDICT_NEXT;
+	return verdict(skb, &f, entry, direction) ? VERDICT_DROP : VERDICT_NEXT;
 }
 
 SEC("tc")

@@ -21,7 +21,7 @@ int secg_xdp(struct xdp_md *ctx)
 		.length = bpf_xdp_get_buff_len(ctx),
 	};
 
-	return verdict(ctx, &f, ctx->ingress_ifindex, entry, SECG_FROM) ? XDP_DROP : XDP_PASS;
+	return verdict(ctx, &f, entry, SECG_FROM) ? XDP_DROP : XDP_PASS;
 }
 
 char LICENSE[] SEC("license") __attribute__((weak)) = "Dual BSD/GPL";

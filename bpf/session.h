@@ -15,6 +15,8 @@
 #include "classify.h"
 #include "maps.h"
 #include "packet.h"
+#include "scratch.h"
+#include "trace.h"
 
 /* Set by the daemon before loading. */
 const volatile __u32 secg_bucket_mask __attribute__((weak)) = 65535; /* buckets - 1 */
@@ -134,7 +136,7 @@ __inline int flow_found(struct session *found, struct secg_flow *flow)
 	return 1;
 }
 
-__inline int session_find(struct session *found, const struct secg_flow_key *key, __u32 hash)
+__inline int session_find_live(struct session *found, const struct secg_flow_key *key, __u32 hash)
 {
 	__u32 overflow;
 
@@ -143,6 +145,26 @@ __inline int session_find(struct session *found, const struct secg_flow_key *key
 	if (overflow && flow_found(found, bpf_map_lookup_elem(&secg_overflow, key)))
 		return 1;
 	return flow_found(found, bpf_map_lookup_elem(&secg_new, key));
+}
+
+/* The session of the key; in a traced run a copy of it, so that all that follows writes to the copy. */
+__inline int session_find(struct session *found, const struct secg_flow_key *key, __u32 hash)
+{
+	struct scratch *scratch;
+
+	if (!session_find_live(found, key, hash))
+		return 0;
+	if (!is_traced())
+		return 1;
+	scratch = scratch_get();
+	if (!scratch)
+		return 0;
+	scratch->flow.s = *found->s;
+	scratch->flow.a = *found->a;
+	found->s = &scratch->flow.s;
+	found->a = &scratch->flow.a;
+	found->slot = 0;
+	return 1;
 }
 
 __inline void overflow_add(__u32 hash, __u32 number)
@@ -167,7 +189,8 @@ __inline void session_free(struct session *found, const struct secg_flow_key *ke
 {
 	__u32 is_new = flow_phase(found->word) == SECG_FLOW_NEW;
 
-	if (!session_become(found, found->word & ~SECG_FLOW_PHASE_MASK) || found->slot)
+	if (!session_become(found, found->word & ~SECG_FLOW_PHASE_MASK) || found->slot ||
+	    is_traced())
 		return;
 	if (is_new)
 		bpf_map_delete_elem(&secg_new, key);
@@ -218,7 +241,7 @@ __inline int has_lower_twin(const struct secg_flow_key *key, __u32 first, __u32 
 /*
  * Moves an answered flow from secg_new to the established table: claim, write, publish, look for a
  * twin, delete the old entry. `word` is its state word to be. 0, or -1 where there is no room; the old
- * entry stays then. The compare-and-swaps also order the writes before them.
+ * entry stays then. The compare-and-swaps also order the writes before them. A traced run does not try.
  */
 static __attribute__((noinline)) int promote(const struct secg_flow_key *key, struct session *found,
 					     __u32 hash, __u32 ports, __u32 word)
@@ -226,6 +249,8 @@ static __attribute__((noinline)) int promote(const struct secg_flow_key *key, st
 	__u32 first = (hash & secg_bucket_mask) * SECG_WAYS, now = now_ticks(), version;
 	struct secg_flow flow;
 
+	if (is_traced())
+		return 0;
 	for (__u32 way = 0; way < SECG_WAYS; way++) {
 		__u32 at = first + way, empty;
 		struct secg_slot *slot = bpf_map_lookup_elem(&secg_established, &at);

@@ -39,6 +39,7 @@ __inline void session_packet(struct outcome *o, const struct guard *g, const str
 	    !(g->port->flags & SECG_PORT_KEEP) && !session_recheck(g, found, p, side)) {
 		session_free(found, key, hash);
 		o->is_cut = 1;
+		TRACE(session, SECG_TRACE_SESSION_CUT);
 		return;
 	}
 	step = session_step(found, p, side);
@@ -47,6 +48,7 @@ __inline void session_packet(struct outcome *o, const struct guard *g, const str
 		return;
 	}
 	o->is_known = 1;
+	TRACE(session, SECG_TRACE_SESSION_FOUND);
 	if (step == STEP_BAD_FLAGS || step == STEP_RST_WINDOW) {
 		o->reason = step == STEP_BAD_FLAGS ? SECG_REASON_TCP_BAD_FLAGS
 						   : SECG_REASON_TCP_RST_WINDOW;
@@ -106,6 +108,9 @@ static __attribute__((noinline)) __u32 session_open(const struct guard *g, const
 		}
 		flow.a.edge[SECG_REPLY] = p->seq + !!(p->tcp_flags & TCP_SYN);
 	}
+	TRACE(would_create, 1);
+	if (is_traced())
+		return SECG_REASON_NONE;
 	/* Another CPU may have been first with the same flow, which then is open. */
 	bpf_map_update_elem(&secg_new, key, &flow, BPF_NOEXIST);
 	return SECG_REASON_NONE;
@@ -188,6 +193,7 @@ __inline void judge(struct outcome *o, struct hook_context *ctx, const struct gu
 		rules_packet(o, g, p, &key);
 	} else if (p->l4 == L4_ICMP_ERROR && is_related(ctx, g, p, &o->rule)) {
 		o->is_known = 1;
+		TRACE(session, SECG_TRACE_SESSION_RELATED);
 	} else {
 		if (is_trackable(p) || p->l4 == L4_ICMP_ANSWER) {
 			__u32 hash;
@@ -209,8 +215,14 @@ __inline void judge(struct outcome *o, struct hook_context *ctx, const struct gu
 		fragment_first(g, p, o->rule);
 }
 
+__inline int released(void)
+{
+	TRACE(is_released, 1);
+	return 0;
+}
+
 /* Nonzero: drop. */
-__inline int verdict(struct hook_context *ctx, const struct frame *f, __u32 ifindex,
+__inline int verdict(struct hook_context *ctx, const struct frame *f,
 		     const struct secg_ifindex *entry, __u32 direction)
 {
 	struct outcome o = {};
@@ -221,12 +233,14 @@ __inline int verdict(struct hook_context *ctx, const struct frame *f, __u32 ifin
 	if (guard_find(&g, entry, direction))
 		o.reason = SECG_REASON_UNDECIDED;
 	else if (g.port->flags & SECG_PORT_RELEASED)
-		return 0;
+		return released();
 	if (o.reason == SECG_REASON_NONE) {
 		g.now = now_ticks();
 		judge(&o, ctx, &g, &p);
 	}
 	account(g.id, direction, &p, o.reason);
+	TRACE(reason, o.reason);
+	TRACE(rule, o.rule);
 	return o.reason != SECG_REASON_NONE;
 }
 
