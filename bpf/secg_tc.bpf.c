@@ -16,6 +16,19 @@
 
 #define HEADER_BYTES 256u /* headers beyond these are read where they are, or are malformed */
 
+/*
+ * Of a frame without Ethernet header a test run takes for the protocol what lies where that has it. The
+ * devices tell the family by the first half-byte, and so does a traced run.
+ */
+static __always_inline __u16 traced_l3_type(const struct frame *f)
+{
+	const __u8 *first = f->data;
+
+	if (f->data + 1 > f->data_end)
+		return ETH_P_IP;
+	return *first >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP;
+}
+
 static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 {
 	const struct secg_ifindex *entry = ifindex_find(skb->ifindex);
@@ -37,7 +50,7 @@ static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 	f.data_end = (void *)(long)skb->data_end;
 	if (entry && (entry->flags & SECG_IFINDEX_L3)) {
 		f.is_l3 = 1;
-		f.l3_type = bpf_ntohs(skb->protocol);
+		f.l3_type = is_traced() ? traced_l3_type(&f) : bpf_ntohs(skb->protocol);
 	}
 	return verdict(skb, &f, entry, direction) ? VERDICT_DROP : VERDICT_NEXT;
 }

@@ -204,20 +204,27 @@ __inline const struct secg_port *port_find(__u32 ports, __u32 id)
 	return table_line(ports + id * 2);
 }
 
-/* Room in a way: nothing there, or an expired session. Only the owner of an odd version fills it. */
-__inline int slot_claim(struct secg_slot *slot, __u32 ports, __u32 now, __u32 *ret_version)
+/* Room in a way: nothing there, or an expired session. `version` is that of the slot. */
+__inline int slot_has_room(const struct secg_slot *slot, __u32 version, __u32 ports, __u32 now)
 {
-	__u32 version = *(volatile __u32 *)&slot->version;
 	__u32 word = *(volatile __u32 *)&slot->s.state;
+	const struct secg_port *port;
 
 	if (version & 1)
 		return 0;
-	if (flow_phase(word)) {
-		const struct secg_port *port = port_find(ports, slot->a.port);
+	if (!flow_phase(word))
+		return 1;
+	port = port_find(ports, slot->a.port);
+	return port && is_expired(port, slot->key.proto, &slot->s, word, now);
+}
 
-		if (!port || !is_expired(port, slot->key.proto, &slot->s, word, now))
-			return 0;
-	}
+/* Only the owner of an odd version fills a way. */
+__inline int slot_claim(struct secg_slot *slot, __u32 ports, __u32 now, __u32 *ret_version)
+{
+	__u32 version = *(volatile __u32 *)&slot->version;
+
+	if (!slot_has_room(slot, version, ports, now))
+		return 0;
 	*ret_version = version + 1;
 	return __sync_val_compare_and_swap(&slot->version, version, version + 1) == version;
 }
@@ -238,10 +245,24 @@ __inline int has_lower_twin(const struct secg_flow_key *key, __u32 first, __u32 
 	return 0;
 }
 
+/* Whether it would fit: only the daemon can say if the overflow hash is full. */
+__inline int promote_traced(__u32 first, __u32 ports, __u32 now)
+{
+	for (__u32 way = 0; way < SECG_WAYS; way++) {
+		__u32 at = first + way;
+		const struct secg_slot *slot = bpf_map_lookup_elem(&secg_established, &at);
+
+		if (slot && slot_has_room(slot, slot->version, ports, now))
+			return 0;
+	}
+	TRACE(needs_overflow, 1);
+	return 0;
+}
+
 /*
  * Moves an answered flow from secg_new to the established table: claim, write, publish, look for a
  * twin, delete the old entry. `word` is its state word to be. 0, or -1 where there is no room; the old
- * entry stays then. The compare-and-swaps also order the writes before them. A traced run does not try.
+ * entry stays then. The compare-and-swaps also order the writes before them.
  */
 static __attribute__((noinline)) int promote(const struct secg_flow_key *key, struct session *found,
 					     __u32 hash, __u32 ports, __u32 word)
@@ -250,7 +271,7 @@ static __attribute__((noinline)) int promote(const struct secg_flow_key *key, st
 	struct secg_flow flow;
 
 	if (is_traced())
-		return 0;
+		return promote_traced(first, ports, now);
 	for (__u32 way = 0; way < SECG_WAYS; way++) {
 		__u32 at = first + way, empty;
 		struct secg_slot *slot = bpf_map_lookup_elem(&secg_established, &at);

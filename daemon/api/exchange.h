@@ -44,6 +44,8 @@ bool status_resource_health(struct exchange *exchange);
 bool openapi_resource_get(struct exchange *exchange);
 /* doctor_resource.c */
 bool doctor_resource_get(struct exchange *exchange);
+/* trace_resource.c */
+bool trace_resource_post(struct exchange *exchange);
 /* metrics.c */
 bool metrics_get(struct exchange *exchange);
 

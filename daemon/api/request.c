@@ -7,10 +7,8 @@
 #include <string.h>
 
 const char *const method_names[METHOD_COUNT] = {
-	[METHOD_GET] = "GET",
-	[METHOD_PUT] = "PUT",
-	[METHOD_PATCH] = "PATCH",
-	[METHOD_DELETE] = "DELETE",
+	[METHOD_GET] = "GET",     [METHOD_POST] = "POST",     [METHOD_PUT] = "PUT",
+	[METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE",
 };
 
 enum method method_parse(const char *word)

@@ -15,6 +15,7 @@
 
 enum method {
 	METHOD_GET, /* HEAD too */
+	METHOD_POST,
 	METHOD_PUT,
 	METHOD_PATCH,
 	METHOD_DELETE,

@@ -74,6 +74,11 @@ static const struct route routes[] = {
 		.handlers = {[METHOD_GET] = stats_resource_get},
 		.parameters = {[METHOD_GET] = stats_parameters},
 	},
+	{
+		.segments = {"v1", "trace"},
+		.is_question = true,
+		.handlers = {[METHOD_POST] = trace_resource_post},
+	},
 };
 
 static bool route_matches(const struct route *route, const struct request *request)
@@ -155,6 +160,11 @@ static void check_parameters(const struct route *route, const struct request *re
 	}
 }
 
+static bool is_reading(const struct route *route, enum method method)
+{
+	return method == METHOD_GET || (method == METHOD_POST && route->is_question);
+}
+
 const struct route *route_admit(const struct request *request, enum right right,
 				struct reply *reply)
 {
@@ -177,7 +187,7 @@ const struct route *route_admit(const struct request *request, enum right right,
 		memcpy(reply->allow, allow, sizeof(allow));
 		return NULL;
 	}
-	if (request->method != METHOD_GET && right < RIGHT_WRITE) {
+	if (!is_reading(route, request->method) && right < RIGHT_WRITE) {
 		reply_error(reply, 403, ERROR_FORBIDDEN, "", "%s", auth_explain(RIGHT_WRITE));
 		return NULL;
 	}

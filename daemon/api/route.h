@@ -12,6 +12,7 @@ struct route {
 	const char *segments[REQUEST_MAX_SEGMENTS]; /* "*" stands for a name */
 	enum object_kind kind;
 	bool is_public;                              /* needs no right */
+	bool is_question;                            /* its POST changes nothing: it is reading */
 	exchange_handler handlers[METHOD_COUNT];     /* NULL: not allowed */
 	const char *const *parameters[METHOD_COUNT]; /* NULL-terminated; NULL: none */
 };

@@ -272,7 +272,8 @@ static void receive(struct stream *stream, const char *data, size_t size)
 		refuse_too_large(stream);
 		return;
 	}
-	if (request->method != METHOD_PUT && request->method != METHOD_PATCH)
+	if (request->method != METHOD_POST && request->method != METHOD_PUT &&
+	    request->method != METHOD_PATCH)
 		return;
 	r = body_reserve(stream, size);
 	if (r == -EBUSY) {

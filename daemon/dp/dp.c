@@ -116,30 +116,10 @@ static void fill_new_maps(struct dp *dp)
 	dp->selector[SECG_SELECTOR_SEED] = dp->skel->rodata->secg_hash_seed;
 }
 
-static int load_program(struct loaded *ret_loaded, const struct bpf_program *program)
-{
-	struct bpf_prog_info info = {0};
-	uint32_t size = sizeof(info);
-
-	ret_loaded->fd = bpf_program__fd(program);
-	if (bpf_obj_get_info_by_fd(ret_loaded->fd, &info, &size) < 0)
-		return -errno;
-	ret_loaded->id = info.id;
-	for (size_t i = 0; i < sizeof(info.tag); i++)
-		snprintf(ret_loaded->tag + 2 * i, 3, "%02x", info.tag[i]);
-	return 0;
-}
-
 static int load_programs(struct dp *dp)
 {
-	const struct bpf_program *programs[DP_PROGRAM_COUNT] = {
-		[DP_PROGRAM_XDP] = dp->skel->progs.secg_xdp,
-		[DP_PROGRAM_TC_FROM] = dp->skel->progs.secg_tc_from,
-		[DP_PROGRAM_TC_TO] = dp->skel->progs.secg_tc_to,
-	};
-
 	for (int i = 0; i < DP_PROGRAM_COUNT; i++) {
-		int r = load_program(&dp->programs[i], programs[i]);
+		int r = program_loaded(&dp->programs[i], program_of(dp->skel, (enum dp_program)i));
 
 		if (r < 0)
 			return r;
@@ -157,10 +137,7 @@ static int make_held(struct dp *dp)
 	return 0;
 }
 
-/*
- * Opens the object and loads it. Without `has_frags` the XDP program is for frames of one buffer: the
- * flag comes from the name of the section, so that name is given another meaning meanwhile.
- */
+/* Opens the object and loads it. */
 static int load(struct dp *dp, const struct dp_options *options, bool has_frags,
 		char message[DP_MESSAGE_SIZE])
 {
@@ -191,18 +168,12 @@ static int load(struct dp *dp, const struct dp_options *options, bool has_frags,
 static int load_without_frags(struct dp *dp, const struct dp_options *options,
 			      char message[DP_MESSAGE_SIZE])
 {
-	/* libbpf before 1.3 frees its list twice when the last handler goes: one stays for good. */
-	static int keeper;
-	int handler, r;
+	int handler = frags_hide(), r;
 
-	if (keeper <= 0)
-		keeper =
-			libbpf_register_prog_handler("secg.none", BPF_PROG_TYPE_XDP, BPF_XDP, NULL);
-	handler = libbpf_register_prog_handler("xdp.frags", BPF_PROG_TYPE_XDP, BPF_XDP, NULL);
-	if (keeper < 0 || handler < 0)
-		return keeper < 0 ? keeper : handler;
+	if (handler < 0)
+		return handler;
 	r = load(dp, options, false, message);
-	libbpf_unregister_prog_handler(handler);
+	frags_show(handler);
 	return r;
 }
 
@@ -306,6 +277,8 @@ void dp_close(struct dp *dp)
 		for (uint32_t id = 0; id < SECG_MAX_PORTS; id++)
 			dp_detach(dp, id, dp->held[id].clsact_ifindex);
 	free(dp->held);
+	for (int i = 0; i < DP_PROGRAM_COUNT; i++)
+		tracer_freep(&dp->tracers[i]);
 	if (dp->tables)
 		tables_free(dp->tables);
 	if (dp->skel) {

@@ -11,6 +11,7 @@
  *   clock.c     ticks                        tables.c    table memory, the flip, the grace period
  *   counters.c  ports, rules, memory         extents.c   free lines
  *   sessions.c, sweep.c  session tables      ifindex.c   which port an interface is
+ *   programs.c  the programs of the object   trace.c     judging without consequences (trace.h)
  *   surroundings.c  programs of others
  */
 #ifndef SECG_DP_DP_H

@@ -24,8 +24,10 @@ struct loaded {
 	char tag[DP_TAG_SIZE];
 };
 
+struct bpf_program;
 struct secg; /* the skeleton */
 struct tables;
+struct tracer;
 
 struct dp {
 	struct secg *skel;
@@ -47,7 +49,8 @@ struct dp {
 	int grace_fd;      /* map to put into secg_grace; -1 */
 	struct held *held; /* links of ports by id, where nothing is pinned; else NULL */
 	void *scratch;     /* values of one per-CPU entry */
-	uint64_t sweep;    /* position at which the next sweep starts */
+	struct tracer *tracers[DP_PROGRAM_COUNT]; /* NULL before the first trace */
+	uint64_t sweep;                           /* position at which the next sweep starts */
 };
 
 /* Without pins the descriptors keep the links; closing them takes the hooks off. */
@@ -55,6 +58,19 @@ struct held {
 	int fd[SECG_DIRECTIONS]; /* -1: none */
 	int clsact_ifindex;      /* interface with a filter of ours; 0: none */
 };
+
+/* ── programs.c ── */
+struct bpf_program *program_of(const struct secg *skel, enum dp_program program);
+/* Descriptor (lent), id and tag of a program after its load. */
+int program_loaded(struct loaded *ret_loaded, const struct bpf_program *program);
+/* Between the two, an object that is opened has its XDP program for frames of one buffer. Returns what
+ * frags_show takes, or negative errno. */
+int frags_hide(void);
+void frags_show(int handler);
+
+/* ── trace.c ── */
+void tracer_free(struct tracer *tracer);
+DEFINE_CLEANUP(struct tracer *, tracer_free);
 
 /* ── tables.c ── */
 /* Table memory as it was left: nothing live, or the lines of the live root reserved. -EUCLEAN: the root

@@ -6,8 +6,8 @@
  *   change.c  the queue                batch.c   judging a change
  *   flip.c    placing, going live      guard.c   ports and their interfaces
  *   follow.c  guards after a commit    leftover.c  ports that resist being detached
- *   stats.c, sessions.c  reads         doctor_*.c  facts and what they mean
- *   ssh.c     the way in
+ *   stats.c, sessions.c, trace.c  reads
+ *   doctor_*.c  facts and what they mean    ssh.c  the way in
  */
 #ifndef SECG_ENGINE_INTERNAL_H
 #define SECG_ENGINE_INTERNAL_H
@@ -121,8 +121,15 @@ void leftovers_detach_unwanted(struct engine *engine);
  * wait, or are elsewhere now. */
 void leftovers_release_strays(struct engine *engine);
 
+/* ── stats.c ────────────────────────────────────────────────────────────────────────────────────── */
+
+/* The row of each bit, by enum secg_infra. */
+extern const char *const infra_bit_rows[SECG_INFRA_COUNT];
+
 /* ── sessions.c ─────────────────────────────────────────────────────────────────────────────────── */
 
+/* "acl/rule" of a counter's index, lent; NULL: 0, or a number that nobody has. */
+const char *rule_key(const struct engine *engine, uint32_t index);
 /* Frees the sessions of ports in engine->removed. */
 void sessions_clear_removed(struct engine *engine);
 

@@ -29,7 +29,7 @@ static struct listing listing_of(const struct engine *engine, const struct sessi
 	};
 }
 
-static const char *rule_of(const struct engine *engine, uint32_t index)
+const char *rule_key(const struct engine *engine, uint32_t index)
 {
 	const char *name = index ? ids_name(engine->live->counter_ids, index) : NULL;
 
@@ -48,7 +48,7 @@ static bool make_view(const struct listing *listing, const struct dp_session *se
 		return false;
 	context = (struct view_context){
 		.port = entry->port->name,
-		.rule = rule_of(listing->engine, session->flow.s.rule),
+		.rule = rule_key(listing->engine, session->flow.s.rule),
 		.timeout = live->table[entry->id].timeout,
 		.now = listing->now,
 		.ticks_per_second = listing->ticks_per_second,

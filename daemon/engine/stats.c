@@ -89,7 +89,7 @@ static void merge_rules(struct engine_stats *stats)
 
 /* ── ports ──────────────────────────────────────────────────────────────────────────────────────── */
 
-static const char *const bit_rows[] = {
+const char *const infra_bit_rows[SECG_INFRA_COUNT] = {
 #define BIT_ROW(name, row) [SECG_INFRA_##name] = row,
 	SECG_INFRA_BITS(BIT_ROW)
 #undef BIT_ROW
@@ -102,10 +102,10 @@ static int add_infrastructure(struct collection *collection,
 	int r = 0;
 
 	for (int bit = 0; r >= 0 && bit < SECG_INFRA_COUNT; bit++) {
-		snprintf(key, sizeof(key), "infra/%s", bit_rows[bit]);
+		snprintf(key, sizeof(key), "infra/%s", infra_bit_rows[bit]);
 		r = add_rule(collection, key, &counters->infra[bit]);
 		for (int row = 0; row < INFRA_ROW_COUNT; row++)
-			if (strcmp(infra_row_names[row], bit_rows[bit]) == 0)
+			if (strcmp(infra_row_names[row], infra_bit_rows[bit]) == 0)
 				collection->stats->infrastructure[row] +=
 					counters->infra[bit].packets;
 	}

@@ -24,7 +24,9 @@ struct secg_trace {
 	__u32 session; /* enum secg_trace_session */
 	__u32 would_create; /* 1: the packet would open a session */
 	__u32 is_released;  /* 1: the port is being detached, everything passes */
+	__u32 needs_overflow; /* 1: it answers a session whose bucket is full: session_full if secg_overflow is */
+	__u32 zero;
 };
-_Static_assert(sizeof(struct secg_trace) == 32, "no holes");
+_Static_assert(sizeof(struct secg_trace) == 40, "no holes");
 
 #endif

@@ -216,6 +216,15 @@ static void test_hash(void **state)
 	}
 }
 
+static void test_trace(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct secg_trace), 40);
+	assert_int_equal(offsetof(struct secg_trace, reason), 8);
+	assert_int_equal(offsetof(struct secg_trace, session), 20);
+	assert_int_equal(offsetof(struct secg_trace, needs_overflow), 32);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_root_and_ports), cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_flows),          cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_hash),           cmocka_unit_test(test_hash_cannot_be_aimed),
+		cmocka_unit_test(test_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
