@@ -16,6 +16,7 @@ const char help_overview[] =
 	"  sessions              list or cut the flows that are open\n"
 	"  stats                 packets per port and rule, and why packets were dropped\n"
 	"  wait ports [NAME…]    until they are guarded\n"
+	"  trace                 what the policy would do with a packet\n"
 	"  doctor                what is wrong with this host or may surprise, and what to type\n"
 	"  explain [PATH]        what a field of a policy or an answer means\n"
 	"  help VERB             what one verb takes\n"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `make check-mutants`: breaks the BPF source in one place at a time, in a copy of the tree, and expects
-# the differential test to turn red each time. A mutant that it does not notice, that does not build or
-# that the kernel refuses to load counts as failed.
+# the differential test to turn red each time, or the test of traced runs where they are broken. A mutant
+# that goes unnoticed, that does not build or that the kernel refuses to load counts as failed.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -30,13 +30,17 @@ cp -a "$build" "$tree/build"
 find "$tree/build" -name '*.d' -exec sed -i "s|$build/|build/|g" {} +
 
 compile() {
-	make -s -j 2 -C "$tree" BUILD=build secgd >"$work/log" 2>&1
+	make -s -j 2 -C "$tree" BUILD=build secgd build/tests/bpf/test_trace >"$work/log" 2>&1
 }
 # 0: agrees with the reference, 1: differs, 2: could not run
 differ() {
 	BUILD=$tree/build /usr/bin/python3 "$tree/tests/e2e/test_differential.py" \
 		--seed "$seed" --pairs "$pairs" --stop >"$work/log" 2>&1
 }
+traced() {
+	"$tree/build/tests/bpf/test_trace" >"$work/log" 2>&1 || return $?
+}
+judge=differ
 good() {
 	passed=$((passed + 1))
 	echo "$*"
@@ -62,7 +66,7 @@ mutant() {
 		show_log
 	else
 		status=0
-		differ || status=$?
+		$judge || status=$?
 		case $status in
 		0) bad "SURVIVED $name" ;;
 		1) good "killed   $name" ;;
@@ -75,8 +79,8 @@ mutant() {
 	cp "$work/original" "$file"
 }
 
-if ! compile || ! differ; then
-	echo "the unbroken programs do not pass the differential test:" >&2
+if ! compile || ! differ || ! traced; then
+	echo "the unbroken programs do not pass the tests:" >&2
 	show_log >&2
 	exit 1
 fi
@@ -116,6 +120,18 @@ mutant default-open verdict.h 's/action = rules->otherwise\[direction\];/action 
 mutant default-closed verdict.h 's/action = rules->otherwise\[direction\];/action = SECG_ACTION_DROP;/'
 mutant direction verdict.h 's/query_make(&q, p, rules->policy\[direction\], 0)/query_make(\&q, p, rules->policy[!direction], 0)/'
 mutant counter classify.h 's/line->w\[slot % SECG_COUNTERS_PER_LINE\]/line->w[(slot + 1) % SECG_COUNTERS_PER_LINE]/'
+
+# ── what a traced run must not change ──────────────────────────────────────────────────────────────
+judge=traced
+mutant trace-port-counters account.h '/void account(/,/^}/ s/ || is_traced()//'
+mutant trace-infra-counters account.h '/void account_infra(/,/^}/ s/ || is_traced()//'
+mutant trace-rule-counters classify.h 's/if (!index || is_traced())/if (!index)/'
+mutant trace-fragment fragment.h '/if (is_traced())/,+1 d'
+mutant trace-session-copy session.h 's/if (!is_traced())/if (1)/'
+mutant trace-session-free session.h '/void session_free(/,/^}/ { s/found->slot ||$/found->slot)/; /^\t    is_traced())$/ d }'
+mutant trace-session-open verdict.h '/if (is_traced())/,+1 d'
+mutant trace-promote session.h '/return promote_traced(/ d; /int promote(/,/^}/ { /if (is_traced())$/ d }'
+mutant trace-l3-device secg_tc.bpf.c 's/is_traced() ? traced_l3_type(&f) : //'
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

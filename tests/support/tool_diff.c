@@ -7,7 +7,6 @@
  *
  * Exit: 0 all agree, 1 they differ or the packets prove too little, 2 it could not run.
  */
-#include <curl/curl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <net/if.h>
@@ -24,6 +23,7 @@
 #include "packet_random.h"
 #include "policy_random.h"
 #include "reference.h"
+#include "rest.h"
 #include "tally.h"
 
 #define PORTS        2
@@ -31,52 +31,21 @@
 #define SEEN_SLOTS   4096 /* more than twice the packets of a direction */
 
 #define EXIT_DIFFERS 1
-#define EXIT_BROKEN  2
+#define EXIT_BROKEN  REST_EXIT_BROKEN
 
 /* ── REST ───────────────────────────────────────────────────────────────────────────────────────── */
 
-static const char *socket_path;
-static CURL *curl;
+static struct rest connection = {.tool = "diff"};
 
 static void broken(const char *what, const char *why)
 {
-	fprintf(stderr, "diff: %s: %s\n", what, why);
-	exit(EXIT_BROKEN);
+	rest_broken(&connection, what, why);
 }
 
 /* The answer; the caller owns it. Anything but 200 ends the program. */
 static json_t *rest(const char *method, const char *path, const json_t *document)
 {
-	_cleanup_free_ char *body = document ? json_dumps(document, JSON_COMPACT) : NULL;
-	_cleanup_free_ char *bytes = NULL;
-	_cleanup_free_ char *url = NULL;
-	size_t size = 0;
-	FILE *answer = open_memstream(&bytes, &size);
-	json_t *json;
-	CURLcode code;
-	long status = 0;
-
-	if (!answer || asprintf(&url, "http://secgd%s", path) < 0)
-		broken(path, "no memory");
-	curl_easy_reset(curl);
-	curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path);
-	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
-	if (body)
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-	code = curl_easy_perform(curl);
-	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-	fclose(answer);
-	if (code != CURLE_OK)
-		broken(path, curl_easy_strerror(code));
-	if (status != 200)
-		broken(path, bytes);
-	json = json_loadb(bytes, size, 0, NULL);
-	if (!json)
-		broken(path, "the answer is not JSON");
-	return json;
+	return rest_ask(&connection, method, path, document);
 }
 
 /* ── one policy ─────────────────────────────────────────────────────────────────────────────────── */
@@ -415,7 +384,7 @@ int main(int argc, char **argv)
 
 	for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
 		if (c == 's')
-			socket_path = optarg;
+			connection.socket = optarg;
 		else if (c == 'x')
 			ports[0].interface = optarg;
 		else if (c == 't')
@@ -433,15 +402,15 @@ int main(int argc, char **argv)
 		else
 			usage();
 	}
-	if (!socket_path || !ports[0].interface || !ports[1].interface || optind < argc)
+	if (!connection.socket || !ports[0].interface || !ports[1].interface || optind < argc)
 		usage();
-	curl = curl_easy_init();
-	if (!curl)
+	connection.curl = curl_easy_init();
+	if (!connection.curl)
 		broken("libcurl", "no memory");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("differential test, seed %" PRIu64 "\n", options.seed);
 	run_all(&options, ports, &tally);
 	tally_print(&tally);
-	curl_easy_cleanup(curl);
+	curl_easy_cleanup(connection.curl);
 	return tally_judge(&tally) ? 0 : EXIT_DIFFERS;
 }

@@ -138,7 +138,8 @@ static void methods_are_known_by_name(void **state)
 	assert_int_equal(method_parse("GET"), METHOD_GET);
 	assert_int_equal(method_parse("HEAD"), METHOD_GET);
 	assert_int_equal(method_parse("PATCH"), METHOD_PATCH);
-	assert_int_equal(method_parse("POST"), METHOD_OTHER);
+	assert_int_equal(method_parse("POST"), METHOD_POST);
+	assert_int_equal(method_parse("TRACE"), METHOD_OTHER);
 	assert_int_equal(method_parse("get"), METHOD_OTHER);
 }
 

@@ -19,6 +19,7 @@
 #include "api/route.h"
 #include "api/server.h"
 #include "core/cleanup.h"
+#include "engine/trace.h"
 
 /* ── an engine that remembers ───────────────────────────────────────────────────────────────────── */
 
@@ -197,6 +198,35 @@ int64_t engine_sessions_delete(struct engine *engine, const struct session_filte
 	return filter->sport >= 0 ? 1 : 3;
 }
 
+/* Passes port vm1, knows no other. */
+int engine_trace(struct engine *engine, struct trace_request *request,
+		 struct trace_result *ret_result, struct errors *reterr)
+{
+	if (!strcmp(request->port, "waiting")) {
+		errors_add(reterr, ERROR_CONFLICT, "port", "waits");
+		return -ENOLINK;
+	}
+	if (strcmp(request->port, "vm1")) {
+		errors_add(reterr, ERROR_NOT_FOUND, "port", "there is none");
+		return -ENOENT;
+	}
+	*ret_result = (struct trace_result){
+		.reason = request->spec.dport == 22 ? SECG_REASON_RULE_DROP : SECG_REASON_NONE,
+		.rule = strdup(request->spec.dport == 22 ? "web/no" : "infra/ike"),
+		.is_acl_rule = request->spec.dport == 22,
+		.session = request->spec.dport == 22 ? NULL : "found",
+		.generation = engine->generation,
+		.prog_tag = "01",
+		.attached_tag = "02",
+	};
+	return 0;
+}
+
+void trace_result_fini(struct trace_result *result)
+{
+	free(result->rule);
+}
+
 /* ── the server in a child ──────────────────────────────────────────────────────────────────────── */
 
 static char socket_path[64];
@@ -368,6 +398,29 @@ static void sessions_are_listed_in_pages(void **state)
 	assert_null(strstr(answer.text, "\"sport\": 2"));
 }
 
+#define TRACE(port, dport)                                                    \
+	"{\"port\": \"" port "\", \"direction\": \"to\", \"proto\": \"tcp\"," \
+	" \"src\": \"10.0.0.1\", \"dst\": \"10.0.0.2\", \"dport\": " dport "}"
+
+static void a_trace_says_what_applies(void **state)
+{
+	(void)state;
+	expect("POST /v1/trace", "", TRACE("vm1", "22"), 200,
+	       "{\"verdict\": \"drop\", \"antispoof\": \"off\", \"would_create\": false, ");
+	expect("POST /v1/trace", "", TRACE("vm1", "22"), 200,
+	       "\"prog_tag\": \"01\", \"attached_tag\": \"02\", \"reason\": \"rule_drop\", "
+	       "\"acl\": \"web\", \"rule\": \"web/no\"}");
+	expect("POST /v1/trace", "", TRACE("vm1", "500"), 200,
+	       "\"attached_tag\": \"02\", \"rule\": \"infra/ike\", \"session\": \"found\"}");
+	expect("POST /v1/trace", "", TRACE("vm2", "22"), 404, "\"field\": \"port\"");
+	expect("POST /v1/trace", "", TRACE("waiting", "22"), 409, "\"conflict\"");
+	expect("POST /v1/trace", "", TRACE("vm1", "70000"), 400, "\"field\": \"dport\"");
+	expect("POST /v1/trace", "", "[", 400, "\"bad_json\"");
+	expect("POST /v1/trace", "", "[]", 400, "\"bad_type\"");
+	expect("POST /v1/trace", "", NULL, 400, "\"bad_json\"");
+	expect("GET /v1/trace", "", NULL, 405, "Allow: POST\r\n");
+}
+
 static void head_is_get_without_a_body(void **state)
 {
 	static struct answer answer;
@@ -465,6 +518,10 @@ static void readers_may_only_read(void **state)
 		{"/v1/sessions?all=1", METHOD_DELETE, RIGHT_WRITE, 0},
 		{"/v1/acls/web", METHOD_DELETE, RIGHT_WRITE, 0},
 		{"/v1/acls/web", METHOD_OTHER, RIGHT_READ, 405},
+		{"/v1/acls/web", METHOD_POST, RIGHT_READ, 405},
+		{"/v1/trace", METHOD_POST, RIGHT_READ, 0},
+		{"/v1/trace", METHOD_POST, RIGHT_NONE, 403},
+		{"/v1/trace", METHOD_GET, RIGHT_READ, 405},
 		{"/metrics", METHOD_GET, RIGHT_NONE, 403},
 		{"/healthz", METHOD_GET, RIGHT_NONE, 0},
 	};
@@ -751,6 +808,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_have_the_shapes_of_the_api),
 		cmocka_unit_test(sessions_are_listed_in_pages),
+		cmocka_unit_test(a_trace_says_what_applies),
 		cmocka_unit_test(head_is_get_without_a_body),
 		cmocka_unit_test(metrics_escape_their_labels),
 		cmocka_unit_test(every_error_is_json_and_names_its_field),

@@ -16,6 +16,7 @@
 #include <secg/infra.h>
 #include <secg/policy.h>
 #include <secg/reason.h>
+#include <secg/trace.h>
 
 #define SIZE(type, bytes)         assert_int_equal(sizeof(struct type), bytes)
 #define AT(type, member, offset_) assert_int_equal(offsetof(struct type, member), offset_)
