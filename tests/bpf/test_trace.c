@@ -253,7 +253,7 @@ FOR_ALL(test_overflow)
 	assert_int_equal(told.needs_overflow, 0);
 }
 
-/* Without Ethernet header, whatever the test run takes for the EtherType. */
+/* Without Ethernet header, whatever the test run takes for the EtherType. XDP knows no such device. */
 static void test_l3_device(void **state)
 {
 	(void)state;
@@ -264,6 +264,8 @@ static void test_l3_device(void **state)
 	for (int direction = SECG_FROM; direction <= SECG_TO; direction++) {
 		enum secg_direction d = (enum secg_direction)direction;
 
+		if (d == SECG_FROM && rig->from == RIG_XDP)
+			continue;
 		assert_int_equal(trace(d, LAYERS(IP4(A, B), TCP(1, 80, SYN))).reason,
 				 SECG_REASON_NONE);
 		assert_int_equal(trace(d, LAYERS(IP4(A, B), TCP(1, 81, SYN))).reason,

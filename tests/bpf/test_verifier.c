@@ -43,16 +43,16 @@ static unsigned int processed(const char *log)
 	return count;
 }
 
-static void test_instructions(void **state)
+static void verify(bool is_trace)
 {
 	struct bpf_program *program;
 	struct cost *costs = calloc(8, sizeof(*costs));
 	struct secg *skel = secg__open();
 	size_t count = 0;
 
-	(void)state;
 	assert_non_null(costs);
 	assert_non_null(skel);
+	skel->rodata->secg_is_trace = is_trace;
 	bpf_object__for_each_program(program, skel->obj)
 	{
 		assert_true(count < 8);
@@ -65,7 +65,8 @@ static void test_instructions(void **state)
 	for (size_t i = 0; i < count; i++) {
 		unsigned int instructions = processed(costs[i].log);
 
-		print_message("%s: %u instructions verified\n", bpf_program__name(costs[i].program),
+		print_message("%s%s: %u instructions verified\n",
+			      bpf_program__name(costs[i].program), is_trace ? ", traced" : "",
 			      instructions);
 		print_stack(costs[i].log);
 		assert_in_range(instructions, 1, LIMIT - 1);
@@ -74,9 +75,24 @@ static void test_instructions(void **state)
 	free(costs);
 }
 
+static void test_instructions(void **state)
+{
+	(void)state;
+	verify(false);
+}
+
+static void test_instructions_traced(void **state)
+{
+	(void)state;
+	verify(true);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_instructions)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_instructions_traced),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,12 @@
 
 import json
 import os
+import socket
 import struct
 
 import pytest
 
-from lab import BUILD
+from lab import BUILD, eventually
 
 POLICY = {
     "acls": {
@@ -98,10 +99,11 @@ sendp(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / IP(src="10.0.0.1
     answer = trace(daemon, "x", "to", proto="tcp", src="10.0.0.2", sport=443, dst="10.0.0.1", dport=1235,
                    tcp_flags=["syn", "ack"])
     assert answer["reason"] == "default"
-    for session in before + daemon.sessions():
+    after = daemon.sessions()
+    for session in before + after:
         for field in ("age_s", "idle_s", "expires_s"):
             session.pop(field)
-    assert before == before and len(before) == len(daemon.sessions())
+    assert before == after
 
 
 def test_refusals(daemon):
@@ -130,6 +132,44 @@ def test_long_packet(daemon, port, direction):
     """Longer than a test run takes: its payload is left away."""
     assert trace(daemon, port, direction, packet=frame(bytes(60000), 60040).hex())["rule"] == "web/https"
     assert trace(daemon, port, direction, packet=frame(bytes(60000), 60041).hex())["reason"] == "malformed"
+
+
+def udp(src, dst, sport, dport):
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28, 0, 0, 64, 17, 0, bytes([10, 0, 0, src]), bytes([10, 0, 0, dst]))
+    return bytes([2] * 12) + b"\x08\x00" + ip + struct.pack(">HHHH", sport, dport, 8, 0)
+
+
+def test_session_full(fresh_lab):
+    """The reply of a flow that finds no room any more: only the daemon can see that the overflow is full."""
+    flows = 3000  # of 1024 slots and 256 entries beside them
+    ns = fresh_lab.namespace("full")
+    fresh_lab.veth(ns, "x0", ns, "t0")
+    daemon = fresh_lab.daemon(ns, args=("--max-sessions", "1024"))
+    daemon.apply({"acls": {"a": {"rules": [{"id": "r", "action": "allow", "protocol": "udp"}]}},
+                  "ports": {"x": {"interface": "x0", "hook": "tc", "from": ["a"], "to": []}}})
+    with ns.entered():
+        out, back = (socket.socket(socket.AF_PACKET, socket.SOCK_RAW) for _ in range(2))
+        out.bind(("t0", 0))
+        back.bind(("x0", 0))
+    with out, back:
+        for sport in range(1, flows + 1):
+            out.send(udp(1, 2, sport, 53))
+        eventually(lambda: daemon.packets("a/r") == flows, what="all flows have come")
+        wrong, refused = [], []
+        for sport in range(1, flows + 1):
+            reply = udp(2, 1, 53, sport)
+            verdict = trace(daemon, "x", "to", packet=reply.hex())["verdict"]
+            try:
+                back.send(reply)
+            except OSError:  # dropped: the kernel tells the sender
+                refused.append(sport)
+            if (verdict == "drop") != (refused[-1:] == [sport]):
+                wrong.append(sport)
+        assert wrong == []
+        assert len(refused) == daemon.stats()["reasons"]["session_full"] > flows - 1024 - 256 - 1
+        answer = trace(daemon, "x", "to", packet=udp(2, 1, 53, refused[0]).hex())
+        assert answer["reason"] == "session_full"
+        assert trace(daemon, "x", "from", packet=udp(1, 2, refused[0], 53).hex())["verdict"] == "pass"
 
 
 # ── sgctl ──────────────────────────────────────────────────────────────────────────────────────────

@@ -28,7 +28,8 @@
 #define PORTS        2
 #define FLOWS_MAX    256
 #define WARM_UP      300 /* packets that make sessions */
-#define PACKETS      500 /* of a policy, traced and run */
+#define ROUNDS       2   /* with a change of the policy before each */
+#define PACKETS      250 /* of a round, traced and run */
 #define REPORTS_MAX  10
 #define EXIT_DIFFERS 1
 
@@ -117,8 +118,8 @@ static void make_reply(struct wire *wire)
 
 static void make_tcp(struct rng *rng, struct wire *wire)
 {
-	static const uint8_t flags[] = {0x02, 0x02, 0x12, 0x12, 0x10, 0x10, 0x10,
-					0x18, 0x11, 0x11, 0x14, 0x04, 0x03, 0x00};
+	static const uint8_t flags[] = {0x02, 0x02, 0x12, 0x12, 0x10, 0x10, 0x10, 0x18,
+					0x11, 0x11, 0x14, 0x04, 0x14, 0x04, 0x03, 0x00};
 	static const uint32_t numbers[] = {0, 1, 2, 1u << 26, 1u << 30};
 
 	wire->tcp_flags = flags[rng_below(rng, sizeof(flags))];
@@ -499,10 +500,12 @@ static void run_trial(struct trial *trial)
 		make_shot(trial, &shot);
 		run(trial, &shot, &drops);
 	}
-	thin_out(&trial->rng, document);
-	apply(trial, document);
-	trace_only(trial);
-	trace_and_run(trial);
+	for (int round = 0; round < ROUNDS; round++) {
+		thin_out(&trial->rng, document);
+		apply(trial, document);
+		trace_only(trial);
+		trace_and_run(trial);
+	}
 	close_attached(trial);
 	config_freep(&trial->config);
 	trial->tally->policies++;

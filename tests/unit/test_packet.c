@@ -152,7 +152,8 @@ static void make_long(uint8_t *bytes, size_t size, const struct packet_spec *spe
 	uint8_t built[PACKET_MAX_SIZE];
 
 	memset(bytes, 0, size);
-	memcpy(bytes, built, packet_build(built, spec));
+	packet_build(built, spec);
+	memcpy(bytes, built, sizeof(built));
 	at[0] = (uint8_t)(length >> 8);
 	at[1] = (uint8_t)length;
 	if (spec->protocol == 17) {
