@@ -204,9 +204,12 @@ static void print_answer(const json_t *answer)
 	const char *reason = value_member(answer, "reason"), *rule = value_member(answer, "rule");
 	const char *tag = value_member(answer, "prog_tag");
 	const char *attached = value_member(answer, "attached_tag");
-	_cleanup_free_ char *first = memory_format(
-		"%s%s%s%s%s", value_member(answer, "verdict"), reason[0] != '\0' ? ": " : "",
-		reason, rule[0] != '\0' ? " by rule " : ", no rule matched", rule);
+	_cleanup_free_ char *first = memory_format("%s%s%s%s%s", value_member(answer, "verdict"),
+						   reason[0] != '\0' ? ": " : "", reason,
+						   rule[0] != '\0'     ? " by rule "
+						   : reason[0] != '\0' ? ""
+								       : " without a rule",
+						   rule);
 	_cleanup_free_ char *programs =
 		strcmp(tag, attached) == 0 ? memory_format("%s, as attached", tag)
 					   : memory_format("%s, but %s is attached", tag, attached);
