@@ -15,6 +15,7 @@
 #include "memory.h"
 
 #define TIMEOUT_S 2 /* nobody waits longer for a completion */
+#define PROTOCOLS "tcp\nudp\nudplite\nsctp\ndccp\nicmp\nicmpv6\ngre\nesp\nah\nigmp\nvrrp"
 
 /* Options whose value is known, or named by the daemon. */
 static const struct value {
@@ -29,9 +30,11 @@ static const struct value {
 	{"--output", NULL, "table\njson\nyaml"},
 	{"--port", "ports", NULL},
 	{"--acl", "acls", NULL},
+	{"--pcap", NULL, ":files"},
 	{"--for", NULL, "guarded\nwaiting\ndegraded\nfailed\nquarantined\nambiguous"},
 	{"--state", NULL, "half_open\nestablished\nclosing\none_way\ntwo_way"},
-	{"--proto", NULL, "tcp\nudp\nudplite\nsctp\ndccp\nicmp\nicmpv6\ngre\nesp\nah\nigmp\nvrrp"},
+	{"--proto", NULL, PROTOCOLS},
+	{"--tcp-flags", NULL, "syn\nack\nfin\nrst\npsh\nurg\nece\ncwr"},
 	/* any text */
 	{"--timeout", NULL, NULL},
 	{"--if-match", NULL, NULL},
@@ -42,6 +45,13 @@ static const struct value {
 	{"--sport", NULL, NULL},
 	{"--dport", NULL, NULL},
 	{"--rule", NULL, NULL},
+	{"--packet", NULL, NULL},
+	{"--icmp-type", NULL, NULL},
+	{"--icmp-code", NULL, NULL},
+	{"--icmp-id", NULL, NULL},
+	{"--src-mac", NULL, NULL},
+	{"--dst-mac", NULL, NULL},
+	{"--vlan", NULL, NULL},
 };
 
 static const struct value *find_value(const char *option)
@@ -51,6 +61,11 @@ static const struct value *find_value(const char *option)
 			return &values[i];
 	}
 	return NULL;
+}
+
+void complete_protocols(void)
+{
+	puts(PROTOCOLS);
 }
 
 void complete_names(struct cli *cli, const char *plural)

@@ -16,6 +16,8 @@ int complete(struct cli *cli, const struct verb *const *verbs, size_t verb_count
 
 /* For verbs: names of the objects of a kind, from the daemon; nothing where there is none. */
 void complete_names(struct cli *cli, const char *plural);
+/* For verbs: names of protocols. */
+void complete_protocols(void);
 /* For verbs that take KIND and NAME; as in struct verb. */
 void complete_object(struct cli *cli, size_t count, const char *const *words);
 

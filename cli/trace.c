@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "complete.h"
 #include "memory.h"
 #include "options.h"
 #include "output.h"
@@ -260,10 +261,21 @@ static int run(struct cli *cli, int argc, char **argv)
 	return trace.pcap ? trace_pcap(cli, request, trace.pcap) : show_one(cli, request);
 }
 
+static void complete_tuple(struct cli *cli, size_t count, const char *const *words)
+{
+	(void)cli;
+	(void)words;
+	if (count != 2)
+		return;
+	puts("ping");
+	complete_protocols();
+}
+
 const struct verb verb_trace = {
 	.name = "trace",
 	.summary = "what the policy would do with a packet, without doing it",
 	.run = run,
+	.complete = complete_tuple,
 	.help = "sgctl trace --port NAME --from|--to PROTO SRC[:PORT] DST[:PORT] [FIELD…]\n"
 		"sgctl trace --port NAME --from|--to --packet HEX | --pcap FILE\n"
 		"\n"

@@ -12,7 +12,8 @@ from lab import BUILD, ROOT, Lab, run
 
 SGCTL = os.path.join(BUILD, "sgctl")
 MAN = os.path.join(ROOT, "docs", "man")
-VERBS = {"apply", "diff", "get", "delete", "export", "sessions", "stats", "wait"}
+VERBS = {"apply", "diff", "get", "delete", "export", "sessions", "stats", "wait", "lint", "explain",
+         "trace", "doctor"}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,9 @@ def test_completion(host, shell):
     assert completed(host, shell, "stats", "--port", "") >= {"vm1"}
     assert completed(host, shell, "-o", "json", "get", "groups", "") == set()
     assert completed(host, shell, "get", "-o", "") == {"table", "json", "yaml"}
+    assert completed(host, shell, "trace", "--port", "vm1", "--from", "") >= {"tcp", "ping"}
+    assert completed(host, shell, "trace", "--vlan", "5", "") >= {"tcp", "ping"}
+    assert completed(host, shell, "trace", "--tcp-flags", "") >= {"syn", "ack"}
     assert {"--dry-run", "--replace", "-f", "--socket", "--no-color"} <= completed(host, shell, "apply", "-")
     assert "--dry-run" not in completed(host, shell, "diff", "-")
 
