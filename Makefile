@@ -42,8 +42,10 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 BPFTEST_SRC := $(wildcard tests/bpf/test_*.c)
 TOOL_SRC := $(wildcard tests/support/tool_*.c)
-SUPPORT_SRC := $(filter-out $(TOOL_SRC),$(wildcard tests/support/*.c))
+PRELOAD_SRC := $(wildcard tests/support/preload_*.c)
+SUPPORT_SRC := $(filter-out $(TOOL_SRC) $(PRELOAD_SRC),$(wildcard tests/support/*.c))
 BENCH_SRC := $(wildcard bench/bench_*.c)
+GENERATE_SRC := $(filter-out %.bpf.c,$(wildcard bench/generate*.c))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 SKEL := $(BUILD)/gen/secg.skel.h
@@ -52,6 +54,8 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(UNIT_SRC))
 BPFTEST := $(patsubst tests/bpf/%.c,$(BUILD)/tests/bpf/%,$(BPFTEST_SRC))
 TOOL := $(patsubst tests/support/tool_%.c,$(BUILD)/tests/%,$(TOOL_SRC))
 BENCH := $(patsubst bench/bench_%.c,$(BUILD)/bench/%,$(BENCH_SRC))
+GENERATE := $(BUILD)/bench/generate
+PRELOAD := $(patsubst tests/support/%.c,$(BUILD)/tests/%.so,$(PRELOAD_SRC))
 
 .PHONY: help
 help: ## this list
@@ -62,7 +66,7 @@ all: secgd sgctl ## build daemon and CLI
 secgd: $(BUILD)/secgd
 sgctl: $(BUILD)/sgctl
 bpf: $(BUILD)/secg.bpf.o
-tests: $(UNIT) $(BPFTEST) $(TOOL) $(BENCH)
+tests: $(UNIT) $(BPFTEST) $(TOOL) $(PRELOAD) $(BENCH) $(GENERATE)
 
 deps: ## install the Debian packages that build, demo and tests need
 	$(Q)sh tests/support/deps.sh
@@ -79,6 +83,16 @@ $(SKEL): $(BUILD)/secg.bpf.o
 	$(say) SKEL $@
 	$(Q)mkdir -p $(@D)
 	$(Q)bpftool gen skeleton $< name secg > $@.tmp && mv $@.tmp $@
+
+# the packet generator's own program, beside secg's object
+$(BUILD)/obj/bench/%.bpf.o: bench/%.bpf.c
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/gen/%.skel.h: $(BUILD)/obj/bench/%.bpf.o
+	$(say) SKEL $@
+	$(Q)mkdir -p $(@D)
+	$(Q)bpftool gen skeleton $< name $* > $@.tmp && mv $@.tmp $@
 
 # ── the description of the API, in the daemon and in `sgctl explain` ────────────────────────────────
 OPENAPI := docs/tools/openapi.py docs/openapi.yaml include/secg/reason.h daemon/engine/doctor_codes.h
@@ -117,6 +131,15 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/support/tool_%.o $(call obj,$(SUPPORT_SRC))
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(DAEMON_LIBS) -lcurl
+$(BUILD)/obj/bench/generate.o: $(BUILD)/gen/generate.skel.h
+$(BUILD)/tests/preload_%.so: tests/support/preload_%.c
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -fPIE -fsanitize=%,$(CFLAGS)) -fPIC -shared $< -o $@ -lbpf -ldl
+$(GENERATE): $(call obj,$(GENERATE_SRC) $(SUPPORT_SRC)) $(LIB)
+	$(say) LD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(DAEMON_LIBS)
 $(BUILD)/bench/%: $(BUILD)/obj/bench/bench_%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	$(say) LD $@
 	$(Q)mkdir -p $(@D)
@@ -142,7 +165,7 @@ check-unit: $(UNIT) ## unit tests (cmocka)
 	$(Q)for t in $(sort $(UNIT)); do echo "== $$t"; $$t || exit 1; done
 check-bpf: $(BPFTEST) ## the real BPF objects through BPF_PROG_TEST_RUN (cmocka, root)
 	$(Q)for t in $(sort $(BPFTEST)); do echo "== $$t"; $$t || exit 1; done
-check-e2e: all $(TOOL) ## real packets in network namespaces (pytest, root)
+check-e2e: all $(TOOL) $(PRELOAD) $(GENERATE) ## real packets in network namespaces (pytest, root)
 	$(Q)BUILD=$(abspath $(BUILD)) $(PYTHON) -m pytest -q -p no:cacheprovider tests/e2e $(PYTEST_ARGS)
 check-mutants: all $(TOOL) ## break the BPF source in one place at a time: the differential test must see it
 	$(Q)BUILD=$(abspath $(BUILD)) sh tests/support/mutants.sh

@@ -16,7 +16,7 @@ echo "$c_files" | xargs -r clang-format --dry-run -Werror 2>>"$findings" || true
 # Licences: a line in the first three of each file; the kernel's side and what it shares is dual-licensed.
 for file in $source_files; do
 	case $file in
-	bpf/* | include/secg/* | *.bpf.c) licence='(GPL-2.0-only OR BSD-2-Clause)' ;;
+	bpf/* | include/secg/* | *.bpf.c | *.bpf.h) licence='(GPL-2.0-only OR BSD-2-Clause)' ;;
 	plugins/*) licence='GPL-2.0-or-later' ;;
 	*) licence='Apache-2.0' ;;
 	esac

@@ -9,7 +9,7 @@
 
 #include "model/addrset.h"
 
-#define WIRE_MAX_SIZE 2048
+#define WIRE_MAX_SIZE 4096
 
 #define WIRE_TCP_SYN  0x02
 #define WIRE_TCP_ACK  0x10
