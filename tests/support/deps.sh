@@ -6,7 +6,7 @@ set -eu
 build="gcc make pkg-config clang llvm libbpf-dev bpftool libmnl-dev libmicrohttpd-dev libevent-dev
 libjansson-dev libsqlite3-dev libcap-ng-dev libssl-dev libyaml-dev libcurl4-openssl-dev python3
 python3-yaml"
-tests="libcmocka-dev python3-pytest python3-scapy iproute2 iputils-ping ethtool iperf3
+tests="libcmocka-dev python3-pytest python3-scapy iproute2 iputils-ping ethtool iperf3 xdp-tools
 curl procps util-linux clang-format cppcheck git man-db groff zsh"
 
 missing=""
