@@ -114,13 +114,13 @@ static void report_verdict(struct trial *trial, const struct policy_port *port,
 	       verdict->action, verdict->slot, drops ? "drops" : "passes");
 }
 
-/* RFC 792 and RFC 4443 §2.1: an error that belongs to no session is not let through by `allow`. */
+/* RFC 792, RFC 4443 §3: an error that belongs to no session is not let through by `allow`. */
 static bool is_icmp_error(const struct compile_packet *packet)
 {
-	static const uint8_t errors[] = {3, 4, 5, 11, 12};
+	static const uint8_t errors[] = {3, 4, 11, 12};
 
 	if (packet->family == SECG_FAMILY_IPV6)
-		return packet->protocol == IPPROTO_ICMPV6 && packet->high < 128;
+		return packet->protocol == IPPROTO_ICMPV6 && packet->high >= 1 && packet->high <= 4;
 	if (packet->family != SECG_FAMILY_IPV4 || packet->protocol != IPPROTO_ICMP)
 		return false;
 	return memchr(errors, packet->high, sizeof(errors)) != NULL;
