@@ -2,6 +2,7 @@
 """Real sockets and raw frames inside the namespaces of a lab."""
 
 import contextlib
+import errno
 import itertools
 import os
 import select
@@ -95,8 +96,8 @@ def new_port():
     return next(_port)
 
 
-def tcp(client, server, address, family=4, port=None):
-    """Connects, sends, is answered. The sockets stay open until close()."""
+def tcp(client, server, address, family=4, port=None, source=None):
+    """Connects, sends, is answered; from the address `source`. The sockets stay open until close()."""
     result = Exchange()
     result.port = port or new_port()
     listener = make_socket(server, family, socket.SOCK_STREAM)
@@ -104,6 +105,8 @@ def tcp(client, server, address, family=4, port=None):
     result.sockets += [sender, listener]
     listener.bind((address, result.port))
     listener.listen()
+    if source:
+        sender.bind((source, 0))
     try:
         sender.connect((address, result.port))
         result.source_port = sender.getsockname()[1]
@@ -134,13 +137,15 @@ def has_half_open(ns, family, port):
     return any(row[1].endswith(f":{port:04X}") and row[3] == "03" for row in rows)  # TCP_SYN_RECV
 
 
-def udp(client, server, address, family=4, port=None):
+def udp(client, server, address, family=4, port=None, source=None):
     result = Exchange()
     result.port = port or new_port()
     listener = make_socket(server, family, socket.SOCK_DGRAM)
     sender = make_socket(client, family, socket.SOCK_DGRAM)
     result.sockets += [sender, listener]
     listener.bind((address, result.port))
+    if source:
+        sender.bind((source, 0))
     sender.connect((address, result.port))
     result.source_port = sender.getsockname()[1]
     try:
@@ -163,7 +168,7 @@ def checksum(data):
     return ~total & 0xffff
 
 
-def icmp(client, server, address, family=4, port=None):
+def icmp(client, server, address, family=4, port=None, source=None):
     """Echo request with an identifier of its own (`port` of the result); the server's kernel answers."""
     result = Exchange()
     result.port = port or next(_identifier)
@@ -172,10 +177,17 @@ def icmp(client, server, address, family=4, port=None):
     ears = make_socket(server, family, socket.SOCK_RAW, proto)
     sender = make_socket(client, family, socket.SOCK_RAW, proto)
     result.sockets += [sender, ears]
+    if source:
+        sender.bind((source, 0))
     message = struct.pack("!BBHHH", request, 0, 0, result.port, 1) + b"hello"
     if family == 4:  # for IPv6 the kernel fills it in
         message = message[:2] + struct.pack("!H", checksum(message)) + message[4:]
-    sender.sendto(message, (address, 0))
+    try:
+        sender.sendto(message, (address, 0))
+    except OSError as error:
+        if error.errno != errno.ENOBUFS:  # what a drop on the way out of this host looks like
+            raise
+        return result
     result.has_request = _hears_icmp(ears, family, request, result.port)
     result.has_reply = result.has_request and _hears_icmp(sender, family, reply, result.port)
     return result
