@@ -17,12 +17,13 @@ import re
 import threading
 
 import pytest
+from scapy.layers.inet import IP, TCP
 from scapy.layers.inet6 import ICMPv6ND_RA, IPv6
-from scapy.layers.l2 import Ether
+from scapy.layers.l2 import ARP, Ether
 
 import stages
 from lab import ROOT, Lab, eventually
-from traffic import tap
+from traffic import TapDevice, tap
 
 
 def time_has_no_session(stage):
@@ -79,7 +80,8 @@ THREE_TIER = {
         *(f"{name} > time udp 123" for name in MACHINES), "web1 ! internet udp 123", "time ! web1 udp 124",
         time_has_no_session],
     "no machine opens anything towards the internet": [
-        *(f"{name} ! internet tcp 443" for name in MACHINES), "web1 ! internet icmp", "app1 ! internet tcp 8080"],
+        *(f"{name} ! internet tcp 443" for name in MACHINES), "web1 ! internet icmp",
+        "web1 ! internet tcp 8080", "app1 ! internet tcp 5432", "db1 ! internet tcp 5432"],
 }
 
 CONTAINER_HOST = {
@@ -248,3 +250,37 @@ def test_every_rule_is_needed(stage):
     allowing = {f"{acl}/{rule['id']}" for acl, fields in stage.daemon.api.get("/v1/acls").items()
                 for rule in fields["rules"] if rule["action"] != "drop"}
     assert allowing <= hit, allowing - hit
+
+
+def test_three_tier_on_taps(fresh_lab):
+    """The interfaces of the hypervisor's file are taps, as a virtual machine has them: what the machine writes
+    into its tap is judged, and so is what it reads."""
+    host = fresh_lab.namespace("host")
+    taps = {name: TapDevice(host, f"tap-{name}") for name in MACHINES}
+    fresh_lab.bridge(host, "br0", *(f"tap-{name}" for name in MACHINES))
+    daemon = fresh_lab.daemon(host)
+    applied = daemon.sgctl("apply", "-f", path_of("three-tier"))
+    assert applied.returncode == 0, applied.stdout + applied.stderr
+    for name in MACHINES:
+        port = daemon.wait_port(name)
+        assert (port["hook"], port["mode_to"]) == ("tc", "tcx")
+    macs = {name: f"02:00:00:00:00:{i:02x}" for i, name in enumerate(MACHINES, 1)}
+    addresses = {name: f"10.20.{i // 2 + 1}.{11 + i % 2}" for i, name in enumerate(MACHINES)}
+
+    def syn(source, target, port):
+        return Ether(src=macs[source], dst=macs[target]) / IP(src=addresses[source], dst=addresses[target]) / \
+            TCP(sport=1234, dport=port)
+
+    with contextlib.ExitStack() as stack:
+        for each in taps.values():
+            stack.callback(each.close)
+        for name, each in taps.items():  # the bridge learns who is where
+            each.write(bytes(Ether(src=macs[name], dst="ff:ff:ff:ff:ff:ff") / ARP(psrc=addresses[name])))
+        for source, target, port, is_allowed in (
+                ("web1", "app1", 8080, True), ("web1", "app1", 22, False), ("web2", "db1", 5432, False),
+                ("app2", "db2", 5432, True), ("db1", "web1", 443, False)):
+            frame = bytes(syn(source, target, port))
+            taps[source].write(frame)
+            assert (frame in taps[target].read(0.3)) == is_allowed, (source, target, port)
+        # Judged twice: as it left one machine, and as it reached the other.
+        assert daemon.packets("web-from/app") == daemon.packets("app-to/web") == 1

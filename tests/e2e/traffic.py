@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import fcntl
 import itertools
 import os
 import select
@@ -63,6 +64,32 @@ def tap(ns, interface):
         yield sniffer
     finally:
         sniffer.close()
+
+
+class TapDevice:
+    """A tap in a namespace, and the end that a virtual machine would hold."""
+
+    TUNSETIFF = 0x400454CA
+    IFF_TAP_NO_PI = 0x1002
+
+    def __init__(self, ns, name):
+        with ns.entered():
+            self.fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+            fcntl.ioctl(self.fd, self.TUNSETIFF, struct.pack("16sH22x", name.encode(), self.IFF_TAP_NO_PI))
+        ns.ip("link", "set", name, "up")
+
+    def write(self, frame):
+        os.write(self.fd, frame)
+
+    def read(self, timeout):
+        """All frames so far, waiting until none has come for `timeout`."""
+        frames = []
+        while select.select([self.fd], [], [], timeout)[0]:
+            frames.append(os.read(self.fd, 70000))
+        return frames
+
+    def close(self):
+        os.close(self.fd)
 
 
 class Exchange:
