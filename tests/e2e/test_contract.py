@@ -170,6 +170,8 @@ def say_absent(api):
         if "{name}" in path and method != "PUT":
             expect(api.request(method, target(path, "nothing")), 404)
     expect(api.request("GET", "/v1/stats?port=nothing"), 404)
+    expect(api.request("GET", "/v1/sessions?port=nothing"), 404)
+    expect(api.request("DELETE", "/v1/sessions?port=nothing"), 404)
     expect(api.request("GET", "/v1/nothing"), 404)
     expect(api.request("POST", "/v1/trace", TRACE | {"port": "nothing"}), 404)
     for path, item in api.contract.spec["paths"].items():
