@@ -14,6 +14,8 @@ import concurrent.futures
 import contextlib
 import os
 import re
+import select
+import socket
 import threading
 
 import pytest
@@ -22,6 +24,7 @@ from scapy.layers.inet6 import ICMPv6ND_RA, IPv6
 from scapy.layers.l2 import ARP, Ether
 
 import stages
+import traffic
 from lab import ROOT, Lab, eventually
 from traffic import TapDevice, tap
 
@@ -29,6 +32,19 @@ from traffic import TapDevice, tap
 def time_has_no_session(stage):
     assert stage.exchange("db2", "time", "udp", 123, 4).has_reply
     assert not [s for s in stage.daemon.sessions() if s.get("dport") == 123]
+
+
+def only_time_servers_answer(stage):
+    """A datagram from port 123 gets in only from a time server."""
+    receiver = stage.actors["web1"]
+    for family in (4, 6):
+        for actor, is_allowed in ((stage.actors["time"], True), (stage.actors["internet"], False)):
+            with traffic.make_socket(receiver.ns, family, socket.SOCK_DGRAM) as ear, \
+                    traffic.make_socket(actor.ns, family, socket.SOCK_DGRAM) as mouth:
+                ear.bind((receiver.addresses[family], 5000))
+                mouth.bind((actor.addresses[family], 123))
+                mouth.sendto(b"time", (receiver.addresses[family], 5000))
+                assert bool(select.select([ear], [], [], traffic.WAIT_S)[0]) == is_allowed, (family, is_allowed)
 
 
 def advertisement(ns, interface):
@@ -78,7 +94,7 @@ THREE_TIER = {
         "db1 ! admin udp 53", "web1 ! resolver tcp 22"],
     "every machine asks the time servers for the time, without a session": [
         *(f"{name} > time udp 123" for name in MACHINES), "web1 ! internet udp 123", "time ! web1 udp 124",
-        time_has_no_session],
+        time_has_no_session, only_time_servers_answer],
     "no machine opens anything towards the internet": [
         *(f"{name} ! internet tcp 443" for name in MACHINES), "web1 ! internet icmp",
         "web1 ! internet tcp 8080", "app1 ! internet tcp 5432", "db1 ! internet tcp 5432"],
@@ -114,7 +130,8 @@ CONTAINER_HOST = {
         "api ! host icmp"],
     "the host fetches by HTTPS, asks for names and for the time, and opens nothing else": [
         "node > internet tcp 443", "node > resolver udp 53", "node > internet udp 123", "node ! internet tcp 80",
-        "node ! internet udp 53", "node ! internet tcp 22", "host ! internet tcp 443"],
+        "node ! internet udp 53", "node ! internet tcp 22", "host ! internet tcp 443",
+        "host ! internet udp 123"],
 }
 
 GATEWAY = {
@@ -132,10 +149,12 @@ GATEWAY = {
         "server ! office tcp 443", "server ! office tcp 25", "server ! office icmp"],
     "the gateway answers names for both LANs, not for the internet, and asks the internet itself": [
         "office > gateway-lan0 udp 53", "office > gateway-lan0 tcp 53", "server > gateway-lan1 udp 53",
-        "internet ! gateway udp 53", "internet ! gateway tcp 53", "gateway > internet udp 53", "gateway > internet tcp 53",
+        "internet ! gateway udp 53", "internet ! gateway tcp 53", "internet ! gateway tcp 443",
+        "gateway > internet udp 53", "gateway > internet tcp 53",
         "gateway > internet udp 123", "office ! internet udp 53", "server ! internet udp 53"],
     "nothing leaves under a source address that is not ours": [
-        "foreign ! internet tcp 443", "foreign-here ! internet udp 53", "foreign-here ! internet tcp 443"],
+        "foreign ! internet tcp 443", "foreign-here ! internet udp 53", "foreign-here ! internet tcp 443",
+        "foreign-here ! internet tcp 80", "foreign-here ! internet tcp 25"],
     "either neighbour and the gateway open BGP sessions with each other, and BFD": [
         "router1 > gateway tcp 179", "router2 > gateway tcp 179", "gateway > router1 tcp 179", "gateway > router2 tcp 179",
         "router1 > gateway udp 3784", "gateway > router2 udp 3784"],
