@@ -183,7 +183,7 @@ bench: all $(BENCH) ## measure; JSON lines in $(BUILD)/bench/*.jsonl (root)
 bench-%: all $(BUILD)/bench/%
 	$(Q)$(BUILD)/bench/$*
 SHARE := $(DESTDIR)$(PREFIX)/share
-install: all ## copy daemon, CLI, man pages, completion and the systemd unit to $(DESTDIR)$(PREFIX)
+install: all ## copy daemon, CLI, man pages, completion, examples and the systemd unit to $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(BUILD)/secgd $(DESTDIR)$(PREFIX)/sbin/secgd
 	install -D -m 755 $(BUILD)/sgctl $(DESTDIR)$(PREFIX)/bin/sgctl
 	install -D -m 644 -t $(SHARE)/man/man1 docs/man/sgctl.1
@@ -191,6 +191,7 @@ install: all ## copy daemon, CLI, man pages, completion and the systemd unit to 
 	install -D -m 644 -t $(SHARE)/man/man8 docs/man/secgd.8
 	install -D -m 644 cli/completion/sgctl.bash $(SHARE)/bash-completion/completions/sgctl
 	install -D -m 644 -t $(SHARE)/zsh/vendor-completions cli/completion/_sgctl
+	install -D -m 644 -t $(SHARE)/doc/secg/examples docs/examples/*.yaml
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	sed 's|@SBINDIR@|$(PREFIX)/sbin|' daemon/secgd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/secgd.service
 clean: ## remove what was built

@@ -149,7 +149,7 @@ def test_install(tmp_path):
     run("make", "-C", ROOT, f"BUILD={BUILD}", f"DESTDIR={tmp_path}", "PREFIX=/usr/local", "install")
     share = tmp_path / "usr/local/share"
     for name in ("man/man1/sgctl.1", "man/man5/secg-policy.5", "man/man8/secgd.8",
-                 "bash-completion/completions/sgctl", "zsh/vendor-completions/_sgctl"):
+                 "doc/secg/examples/three-tier.yaml", "bash-completion/completions/sgctl", "zsh/vendor-completions/_sgctl"):
         assert (share / name).is_file(), name
     unit = (tmp_path / "usr/local/lib/systemd/system/secgd.service").read_text()
     assert "ExecStart=/usr/local/sbin/secgd\n" in unit
