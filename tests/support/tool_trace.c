@@ -157,7 +157,7 @@ static void make_fragment(struct rng *rng, const struct wire *wire, struct shot 
 	uint8_t *ip = shot->bytes + ip_offset(wire);
 	bool is_first = rng_chance(rng, 50);
 
-	ip[5] = (uint8_t)rng_below(rng, 4);
+	ip[5] = (uint8_t)rng_below(rng, 2);
 	ip[6] = is_first ? 0x20 : 0;
 	ip[7] = is_first ? 0 : (uint8_t)(1 + rng_below(rng, 8));
 }
@@ -216,6 +216,12 @@ static void make_shot(struct trial *trial, struct shot *shot)
 	} else if (!is_new && flow.wire.family && kind == 6) {
 		make_error(rng, &flow.wire, payload);
 		flow.direction = !flow.direction;
+	}
+	/* Of few flows, so that they meet; some of the later ones overwrite a part of the first. */
+	if (kind == 7) {
+		flow = trial->flows[rng_below(rng, trial->flow_count < 4 ? trial->flow_count : 4)];
+		flow.wire.payload = payload;
+		flow.wire.payload_size = 32;
 	}
 	shot->port = flow.port;
 	shot->direction = flow.direction;
