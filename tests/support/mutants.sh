@@ -131,7 +131,7 @@ mutant trace-session-copy session.h 's/if (!is_traced())/if (1)/'
 mutant trace-session-free session.h '/void session_free(/,/^}/ { s/found->slot ||$/found->slot)/; /^\t    is_traced())$/ d }'
 mutant trace-session-open verdict.h '/if (is_traced())/,+1 d'
 mutant trace-promote session.h '/return promote_traced(/ d; /int promote(/,/^}/ { /if (is_traced())$/ d }'
-mutant trace-l3-device secg_tc.bpf.c 's/is_traced() ? traced_l3_type(&f) : //'
+mutant trace-l3-device secg_tc.bpf.c 's/is_traced() ? traced_l3_type/0 ? traced_l3_type/'
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
