@@ -152,9 +152,10 @@ GATEWAY = {
         "internet ! gateway udp 53", "internet ! gateway tcp 53", "internet ! gateway tcp 443",
         "gateway > internet udp 53", "gateway > internet tcp 53",
         "gateway > internet udp 123", "office ! internet udp 53", "server ! internet udp 53"],
-    "nothing leaves under a source address that is not ours": [
+    "nothing leaves, and nothing is taken from the office, under a source address that is not ours": [
         "foreign ! internet tcp 443", "foreign-here ! internet udp 53", "foreign-here ! internet tcp 443",
-        "foreign-here ! internet tcp 80", "foreign-here ! internet tcp 25"],
+        "foreign-here ! internet tcp 80", "foreign-here ! internet tcp 25", "foreign-here ! internet icmp",
+        "foreign ! gateway-lan0 udp 53", "foreign ! gateway-lan0 icmp", "foreign ! server tcp 443"],
     "either neighbour and the gateway open BGP sessions with each other, and BFD": [
         "router1 > gateway tcp 179", "router2 > gateway tcp 179", "gateway > router1 tcp 179", "gateway > router2 tcp 179",
         "router1 > gateway udp 3784", "gateway > router2 udp 3784"],
@@ -170,7 +171,8 @@ GATEWAY = {
         "server ! gateway-lan1 tcp 9100"],
     "administrators reach the gateway and the servers by SSH, others do not": [
         "admin > gateway-lan0 tcp 22", "admin > server tcp 22", "office ! gateway-lan0 tcp 22", "office ! server tcp 22",
-        "internet ! gateway tcp 22", "server ! gateway-lan1 tcp 22", "admin ! internet tcp 22"],
+        "internet ! gateway tcp 22", "server ! gateway-lan1 tcp 22", "admin ! internet tcp 22",
+        "gateway-lan1 ! server tcp 22"],
     "router advertisements go out to the LANs and are not taken from them": [advertisements_go_one_way],
 }
 
