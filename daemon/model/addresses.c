@@ -15,9 +15,54 @@ int ranges_charge(struct parser *parser, const struct path *path, size_t count)
 	return 0;
 }
 
+/* The length of a netmask; -1: it is none. */
+static int netmask_length(const char *text)
+{
+	struct prefix mask;
+	uint32_t bits;
+
+	if (strchr(text, '/') || prefix_parse(&mask, text) < 0 || mask.family != 4)
+		return -1;
+	bits = ~(uint32_t)mask.address;
+	return bits & (bits + 1) ? -1 : 32 - __builtin_popcount(bits);
+}
+
+/* An address with a wrong length behind it. 0: the mistake is another one. */
+static int bad_length(struct parser *parser, const struct path *path, const char *text)
+{
+	char fixed[PREFIX_STRING_SIZE], address[PREFIX_STRING_SIZE];
+	const char *slash = strchr(text, '/');
+	struct prefix prefix;
+	int length;
+
+	if (!slash || slash - text >= (ptrdiff_t)sizeof(address))
+		return 0;
+	snprintf(address, sizeof(address), "%.*s", (int)(slash - text), text);
+	if (prefix_parse(&prefix, address) < 0)
+		return 0;
+	length = netmask_length(slash + 1);
+	if (prefix.family == 4 && length >= 0) {
+		prefix.length = (uint8_t)length;
+		prefix.address &= ~(addr_t)0 << (32 - length);
+		prefix_format(fixed, &prefix);
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "has a netmask, \"%s\": write %s, with its length",
+				   excerpt(slash + 1).text, fixed);
+	}
+	if (slash[1] < '1' || slash[1] > '9' || slash[1 + strspn(slash + 1, "0123456789")])
+		return 0;
+	return parse_error(parser, path, ERROR_BAD_VALUE,
+			   "the length of an IPv%u prefix is 0 to %u, not %s", prefix.family,
+			   prefix.length, excerpt(slash + 1).text);
+}
+
 static int bad_prefix(struct parser *parser, const struct path *path, const char *text,
 		      bool may_refer)
 {
+	int r = bad_length(parser, path, text);
+
+	if (r < 0)
+		return r;
 	if (!strcmp(text, "any"))
 		return parse_error(parser, path, ERROR_BAD_VALUE,
 				   "any is not an address: leave the field out, or write "

@@ -11,9 +11,10 @@
 
 /* Conditions being read. First member of the drafts of rules and services. */
 struct l4_draft {
-	json_t *json;     /* the normalised object; borrowed */
-	bool has_service; /* a service is named: transport fields beside it are wrong */
-	bool is_given;    /* some transport field says something */
+	json_t *json;           /* the normalised object; borrowed */
+	bool has_service;       /* a service is named: transport fields beside it are wrong */
+	bool may_name_services; /* a rule, which has `service` */
+	bool is_given;          /* some transport field says something */
 	bool is_muted; /* a field that later ones depend on is wrong already: those are not judged */
 	bool has_protocols;
 	bool is_ping;

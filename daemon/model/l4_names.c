@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/cleanup.h"
+#include "model/nearest.h"
 
 static const struct {
 	const char *name;
@@ -40,6 +41,17 @@ const char *protocol_name(uint8_t protocol)
 		if (protocols[i].number == protocol)
 			return protocols[i].name;
 	return NULL;
+}
+
+const char *protocol_nearest(const char *name)
+{
+	struct nearest nearest = nearest_to(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(protocols); i++)
+		nearest_offer(&nearest, protocols[i].name);
+	nearest_offer(&nearest, "any");
+	nearest_offer(&nearest, "ping");
+	return nearest.best;
 }
 
 bool protocol_has_ports(uint8_t protocol)
@@ -82,6 +94,16 @@ int icmp_type_find(enum icmp_version version, const char *name)
 		if (!strcmp(types[i].name, name))
 			return types[i].type[version];
 	return -1;
+}
+
+const char *icmp_type_nearest(enum icmp_version version, const char *name)
+{
+	struct nearest nearest = nearest_to(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (types[i].type[version] >= 0)
+			nearest_offer(&nearest, types[i].name);
+	return nearest.best;
 }
 
 const char *icmp_type_name(enum icmp_version version, uint8_t type)

@@ -20,11 +20,14 @@ enum icmp_version {
 int protocol_find(const char *name);
 /* NULL: no name. */
 const char *protocol_name(uint8_t protocol);
+/* What was probably meant by an unknown name, any and ping among the offers; NULL: no idea. */
+const char *protocol_nearest(const char *name);
 /* TCP, UDP, UDP-Lite, SCTP, DCCP. */
 bool protocol_has_ports(uint8_t protocol);
 
 /* -1: not a name of a type in this version. */
 int icmp_type_find(enum icmp_version version, const char *name);
+const char *icmp_type_nearest(enum icmp_version version, const char *name);
 const char *icmp_type_name(enum icmp_version version, uint8_t type);
 int icmp_code_find(enum icmp_version version, uint8_t type, const char *name);
 const char *icmp_code_name(enum icmp_version version, uint8_t type, uint8_t code);

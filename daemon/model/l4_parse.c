@@ -41,6 +41,17 @@ static int protocol_number(struct parser *parser, const struct path *path, const
 	return json_push(list, protocol_json(&range));
 }
 
+static int unknown_protocol(struct parser *parser, const struct path *path, const char *name)
+{
+	const char *meant = protocol_nearest(name);
+
+	return parse_error(parser, path, ERROR_BAD_VALUE,
+			   "must be 0 to 255, any, tcp, udp, udplite, sctp, dccp, icmp, icmpv6, "
+			   "gre, esp, ah, igmp, vrrp or ping, not \"%s\"%s%s%s",
+			   excerpt(name).text, meant ? ": did you mean " : "", meant ? meant : "",
+			   meant ? "?" : "");
+}
+
 static int protocol_item(struct parser *parser, const struct path *path, const json_t *item,
 			 struct l4_draft *draft, json_t *list)
 {
@@ -60,10 +71,7 @@ static int protocol_item(struct parser *parser, const struct path *path, const j
 				   "any covers the other protocols of the list: write it alone");
 	number = protocol_find(name);
 	if (number < 0)
-		return parse_error(parser, path, ERROR_BAD_VALUE,
-				   "must be 0 to 255, any, tcp, udp, udplite, sctp, dccp, icmp, "
-				   "icmpv6, gre, esp, ah, igmp, vrrp or ping, not \"%s\"",
-				   excerpt(name).text);
+		return unknown_protocol(parser, path, name);
 	protocols_add(draft->protocols, (uint8_t)number);
 	draft->has_protocols = true;
 	return json_push(list, json_string(name));
@@ -130,6 +138,19 @@ static int check_ports(struct parser *parser, const struct path *path, const str
 	return 0;
 }
 
+static int port_item(struct parser *parser, const struct path *path, const json_t *item,
+		     const struct l4_draft *draft, struct range *ret_range)
+{
+	const char *name = json_string_value(item);
+
+	if (draft->may_name_services && name && config_find_service(parser->config, name))
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "%s is a service: write `service: %s` and leave protocol and "
+				   "ports out",
+				   name, name);
+	return parse_range(parser, path, item, &port_kind, ret_range);
+}
+
 static int parse_ports(struct parser *parser, const struct path *path, const json_t *value,
 		       struct l4_draft *draft, struct range_list *ret_ports)
 {
@@ -142,7 +163,7 @@ static int parse_ports(struct parser *parser, const struct path *path, const jso
 	for (size_t i = 0; i < list_count(value); i++) {
 		struct path item = list_path(path, value, i);
 		struct range range;
-		int r = parse_range(parser, &item, list_item(value, i), &port_kind, &range);
+		int r = port_item(parser, &item, list_item(value, i), draft, &range);
 
 		if (!r)
 			r = range_list_add(ret_ports, range);
@@ -232,6 +253,24 @@ static const char *name_of(const struct l4_draft *draft, bool is_type, enum icmp
 	return type < 0 ? NULL : icmp_code_name(version, (uint8_t)type, (uint8_t)range->first);
 }
 
+static int unknown_icmp(struct parser *parser, const struct path *path, const char *name,
+			enum icmp_version version, bool is_type)
+{
+	const char *meant = is_type ? icmp_type_nearest(version, name) : NULL;
+	const char *protocol = version == ICMP_V4 ? "icmp" : "icmpv6";
+
+	if (meant)
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "\"%s\" is not a type of %s: did you mean %s?",
+				   excerpt(name).text, protocol, meant);
+	return parse_error(parser, path, ERROR_BAD_VALUE,
+			   is_type ? "\"%s\" is not a type of %s: write one such as echo-request, "
+				     "or its number"
+				   : "\"%s\" is not a code of one type of %s given in `icmp_type`: "
+				     "write its number",
+			   excerpt(name).text, protocol);
+}
+
 static int icmp_name(struct parser *parser, const struct path *path, const char *name,
 		     struct l4_draft *draft, bool is_type, struct range_list *lists)
 {
@@ -242,12 +281,7 @@ static int icmp_name(struct parser *parser, const struct path *path, const char 
 			continue;
 		number = name_find(draft, is_type, v, name);
 		if (number < 0)
-			return parse_error(parser, path, ERROR_BAD_VALUE,
-					   is_type ? "\"%s\" is not a type of %s: write one such "
-						     "as echo-request, or its number"
-						   : "\"%s\" is not a code of one type of %s "
-						     "given in `icmp_type`: write its number",
-					   excerpt(name).text, v == ICMP_V4 ? "icmp" : "icmpv6");
+			return unknown_icmp(parser, path, name, v, is_type);
 		r = range_list_add(&lists[v], (struct range){(uint16_t)number, (uint16_t)number});
 		if (r < 0)
 			return r;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Distance by insertions, deletions, replacements and swaps of neighbours ("dts_ports"); case, '-' and
- * '_' do not count ("dstPorts" costs 1). A missing part ("ports" for "dst_ports") is judged as near as
- * well.
+ * '_' do not count ("dstPorts" costs 1). A missing part ("proto" for "protocol") is judged as near as
+ * well, and nothing is nearer than what another tool's word means here.
  */
 #include "model/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
+
+#include "core/cleanup.h"
 
 #define WORD_MAX 64 /* longer ones are no typing mistake */
 
@@ -45,6 +48,44 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
 	return rows[a_size % 3][b_size];
 }
 
+/* Words of other tools and what they are called here. */
+static const struct {
+	const char *word;
+	const char *here;
+} synonyms[] = {
+	{"accept", "allow"},
+	{"permit", "allow"},
+	{"reject", "drop"},
+	{"block", "drop"},
+	{"discard", "drop"},
+	{"return", "pass"},
+	{"continue", "pass"},
+	{"cut", "recheck"},
+	{"port", "dst_ports"},
+	{"ports", "dst_ports"},
+	{"dport", "dst_ports"},
+	{"dports", "dst_ports"},
+	{"sport", "src_ports"},
+	{"sports", "src_ports"},
+	{"source", "src"},
+	{"destination", "dst"},
+	{"name", "id"},
+	{"all", "any"},
+	{"ip", "any"},
+	{"ipv6-icmp", "icmpv6"},
+	{"ping", "echo-request"},
+	{"echo", "echo-request"},
+	{"pong", "echo-reply"},
+};
+
+static bool is_synonym(const char *wanted, const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(synonyms); i++)
+		if (!strcasecmp(synonyms[i].word, wanted) && !strcmp(synonyms[i].here, word))
+			return true;
+	return false;
+}
+
 struct nearest nearest_to(const char *wanted)
 {
 	return (struct nearest){.wanted = wanted};
@@ -58,7 +99,8 @@ void nearest_offer(struct nearest *nearest, const char *word)
 
 	if (size > WORD_MAX || word_size > WORD_MAX || size < 2 || word_size < 2)
 		return;
-	d = distance(nearest->wanted, size, word, word_size);
+	d = is_synonym(nearest->wanted, word) ? 0
+					      : distance(nearest->wanted, size, word, word_size);
 	/* "port" for "dst_ports", "addresses" for "addr" */
 	if (d > limit && size >= 4 && strstr(word, nearest->wanted))
 		d = limit;

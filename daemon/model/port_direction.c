@@ -103,6 +103,8 @@ static int parse_default(struct parser *parser, const struct path *path, const j
 
 	if (result < 0)
 		return result;
+	if (!json_is_object(value))
+		return parse_bad_type(parser, path, value, "an object, as in {action: drop}");
 	result = parse_object(parser, path, value, &default_schema, &draft);
 	if (!result && !list->is_given)
 		result = parse_error(parser, path, ERROR_BAD_VALUE,
@@ -137,5 +139,10 @@ int port_parse_default(struct parser *parser, const struct path *path, const jso
 	struct port_draft draft = {.json = json_object(), .port = port_draft->port};
 	int r = json_put(port_draft->json, "default", draft.json);
 
-	return r < 0 ? r : parse_object(parser, path, value, &schema, &draft);
+	if (r < 0)
+		return r;
+	if (!json_is_object(value))
+		return parse_bad_type(parser, path, value,
+				      "an object, as in {from: {action: drop}}");
+	return parse_object(parser, path, value, &schema, &draft);
 }

@@ -73,6 +73,49 @@ int parse_number(struct parser *parser, const struct path *path, const json_t *v
 	return 0;
 }
 
+/* Text that is a list or a range by other tools' spelling: "22,80" or "22:25". Writes what to write. */
+static bool respell(char *fixed, size_t fixed_size, const char *text)
+{
+	bool is_list = strchr(text, ',');
+	uint32_t first, last;
+	size_t size = 0;
+
+	if (!is_list) {
+		if (!read_digits(&text, &first) || *text++ != ':' || !read_digits(&text, &last) ||
+		    *text)
+			return false;
+		snprintf(fixed, fixed_size, "\"%u-%u\"", first, last);
+		return true;
+	}
+	for (const char *separator = "["; *text; separator = ", ") {
+		size_t digits = strspn(text, "0123456789"), item = strspn(text, "0123456789-");
+		const char *quote = item > digits ? "\"" : "";
+
+		if (!item)
+			return false;
+		size += (size_t)snprintf(fixed + size, fixed_size - size, "%s%s%.*s%s", separator,
+					 quote, (int)item, text, quote);
+		if (size + sizeof("]") > fixed_size)
+			return false;
+		text += item;
+		text += strspn(text, ", ");
+	}
+	snprintf(fixed + size, fixed_size - size, "]");
+	return true;
+}
+
+static int bad_range(struct parser *parser, const struct path *path, const char *text,
+		     const struct number_kind *kind)
+{
+	char fixed[96];
+	bool is_known = respell(fixed, sizeof(fixed), text);
+
+	return parse_error(parser, path, ERROR_BAD_VALUE,
+			   "%s must be a number or a range \"a-b\" from %u to %u, not \"%s\"%s%s",
+			   kind->what, kind->first, kind->last, excerpt(text).text,
+			   is_known ? ": write " : "", is_known ? fixed : "");
+}
+
 int parse_range(struct parser *parser, const struct path *path, const json_t *value,
 		const struct number_kind *kind, struct range *ret_range)
 {
@@ -90,10 +133,7 @@ int parse_range(struct parser *parser, const struct path *path, const json_t *va
 	if (!text)
 		return parse_bad_type(parser, path, value, "a whole number or a range \"a-b\"");
 	if (!read_range(text, &first, &last))
-		return parse_error(parser, path, ERROR_BAD_VALUE,
-				   "%s must be a number or a range \"a-b\" from %u to %u, not "
-				   "\"%s\"",
-				   kind->what, kind->first, kind->last, excerpt(text).text);
+		return bad_range(parser, path, text, kind);
 	if (first < kind->first || first > kind->last || last < kind->first || last > kind->last)
 		return out_of_range(parser, path, kind);
 	if (first > last)

@@ -267,6 +267,7 @@ int rule_parse(struct parser *parser, const struct path *path, const json_t *val
 	if (!draft.l4.json)
 		return -ENOMEM;
 	*ret_json = draft.l4.json;
+	draft.l4.may_name_services = true;
 	draft.l4.has_service = json_object_get(value, "service") != NULL;
 	result = parse_object(parser, path, value, &rule_schema, &draft);
 	if (json_is_object(value))

@@ -47,7 +47,8 @@ static int parse_entries(struct parser *parser, const struct path *path, const j
 	if (!service->json)
 		return -ENOMEM;
 	if (!json_is_array(value))
-		return parse_bad_type(parser, path, value, "a list of entries");
+		return parse_bad_type(parser, path, value,
+				      "a list of entries, as in [{protocol: tcp, dst_ports: 443}]");
 	if (!json_array_size(value))
 		return parse_error(parser, path, ERROR_BAD_VALUE, "must have at least one entry");
 	json_array_foreach((json_t *)value, index, item)

@@ -7,32 +7,67 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/nearest.h"
+
+/* True for the spelling that is listed and offered: that of a word that is built, but no alias. */
+static bool is_canonical(const struct word *words, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (words[i].value == words[index].value)
+			return false;
+	return words[index].value != WORD_UNSUPPORTED;
+}
+
+/* The word that was probably meant; NULL: no idea. */
+static const char *nearest_word(const char *text, const struct word *words, size_t word_count)
+{
+	struct nearest nearest = nearest_to(text);
+
+	for (size_t i = 0; i < word_count; i++)
+		if (is_canonical(words, i))
+			nearest_offer(&nearest, words[i].text);
+	return nearest.best;
+}
+
+static int unknown_word(struct parser *parser, const struct path *path, const char *text,
+			const struct word *words, size_t word_count)
+{
+	const char *meant = word_count > 1 ? nearest_word(text, words, word_count) : NULL;
+	char known[256] = "";
+	size_t size = 0;
+
+	if (is_direction_word(text))
+		return parse_error(parser, path, ERROR_BAD_VALUE, "%s %s", text, direction_hint);
+	for (size_t i = 0; i < word_count && size < sizeof(known); i++)
+		if (is_canonical(words, i))
+			size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s",
+						 size ? ", " : "", words[i].text);
+	return parse_error(parser, path, ERROR_BAD_VALUE, "must be %s%s, not \"%s\"%s%s%s",
+			   word_count > 1 ? "one of " : "", known, excerpt(text).text,
+			   meant ? ": did you mean " : "", meant ? meant : "", meant ? "?" : "");
+}
+
 int parse_word(struct parser *parser, const struct path *path, const json_t *value,
 	       const struct word *words, size_t word_count, int *ret_value)
 {
 	const char *text = json_string_value(value);
-	char known[256] = "";
-	size_t size = 0;
+	const char *instead;
 
 	if (!text)
 		return parse_bad_type(parser, path, value, "a word");
 	for (size_t i = 0; i < word_count; i++) {
 		if (strcmp(words[i].text, text))
 			continue;
-		if (words[i].value == WORD_UNSUPPORTED)
-			return parse_error(parser, path, ERROR_UNSUPPORTED,
-					   "%s is not supported by this version", text);
-		*ret_value = words[i].value;
-		return 0;
+		if (words[i].value != WORD_UNSUPPORTED) {
+			*ret_value = words[i].value;
+			return 0;
+		}
+		instead = nearest_word(text, words, word_count);
+		return parse_error(parser, path, ERROR_UNSUPPORTED,
+				   "%s is not supported by this version%s%s", text,
+				   instead ? ": write " : "", instead ? instead : "");
 	}
-	if (is_direction_word(text))
-		return parse_error(parser, path, ERROR_BAD_VALUE, "%s %s", text, direction_hint);
-	for (size_t i = 0; i < word_count && size < sizeof(known); i++)
-		if (words[i].value != WORD_UNSUPPORTED)
-			size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s",
-						 size ? ", " : "", words[i].text);
-	return parse_error(parser, path, ERROR_BAD_VALUE, "must be %s%s, not \"%s\"",
-			   word_count > 1 ? "one of " : "", known, excerpt(text).text);
+	return unknown_word(parser, path, text, words, word_count);
 }
 
 const char *word_text(const struct word *words, size_t word_count, int value)

@@ -56,6 +56,58 @@ static const struct row document_rows[] = {
 	 "bad_type acls.w.labels.a\nbad_type acls.w.labels.b\n", "must be a string"},
 };
 
+/* One mistake each of what people type who know another tool, and what they are told to type. */
+static const struct row advice_rows[] = {
+	{"{'acls':{'w':{'rules':[{'id':'r','action':'alow'}]}}}", "bad_value " R ".action\n",
+	 "must be one of allow, allow-stateless, drop, pass, not \"alow\": did you mean allow?"},
+	{"{'acls':{'w':{'rules':[{'id':'r','action':'ACCEPT'}]}}}", "bad_value " R ".action\n",
+	 "did you mean allow?"},
+	{"{'acls':{'w':{'rules':[{'id':'r','action':'block'}]}}}", "bad_value " R ".action\n",
+	 "did you mean drop?"},
+	{"{'acls':{'w':{'rules':[{'id':'r','action':'reject'}]}}}", "unsupported " R ".action\n",
+	 "by this version: write drop"},
+	{PORT("'on_change':'cut'"), "unsupported ports.p.on_change\n", ": write recheck"},
+	{PORT("'from':[],'default':'drop'"), "bad_type ports.p.default\n",
+	 "{from: {action: drop}}"},
+	{PORT("'from':[],'default':{'from':'drop'}"), "bad_type ports.p.default.from\n",
+	 "as in {action: drop}"},
+	{RULE("'ports':80"), "unknown_field " R ".ports\n", "did you mean dst_ports?"},
+	{RULE("'sport':80"), "unknown_field " R ".sport\n", "did you mean src_ports?"},
+	{RULE("'protocol':'ICMP'"), "bad_value " R ".protocol\n", "did you mean icmp?"},
+	{RULE("'protocol':'all'"), "bad_value " R ".protocol\n", "did you mean any?"},
+	{RULE("'protocol':'ipv6-icmp'"), "bad_value " R ".protocol\n", "did you mean icmpv6?"},
+	{RULE("'protocol':'wibble'"), "bad_value " R ".protocol\n", "not \"wibble\""},
+	{RULE("'protocol':'tcp','dst_ports':'22,80'"), "bad_value " R ".dst_ports\n",
+	 ": write [22, 80]"},
+	{RULE("'protocol':'tcp','dst_ports':'22, 80-90,'"), "bad_value " R ".dst_ports\n",
+	 ": write [22, \"80-90\"]"},
+	{RULE("'protocol':'tcp','dst_ports':'22:25'"), "bad_value " R ".dst_ports\n",
+	 ": write \"22-25\""},
+	{RULE("'protocol':'tcp','dst_ports':'1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"
+	      "21,22,23,24,25,26,27,28,29,30'"),
+	 "bad_value " R ".dst_ports\n", "must be a number"},
+	{RULE("'protocol':'tcp','dst_ports':'ssh'"), "bad_value " R ".dst_ports\n",
+	 "write `service: ssh`"},
+	{"{'services':{'s':[{'protocol':'tcp','dst_ports':'ssh'}]}}",
+	 "bad_value services.s[0].dst_ports\n", "must be a number"},
+	{"{'services':{'s':{'protocol':'tcp'}}}", "bad_type services.s\n",
+	 "a list of entries, as in [{protocol: tcp, dst_ports: 443}], not an object"},
+	{RULE("'protocol':'icmp','icmp_type':'echo'"), "bad_value " R ".icmp_type\n",
+	 "did you mean echo-request?"},
+	{RULE("'src':'10.0.0.0/255.0.0.0'"), "bad_value " R ".src\n", "write 10.0.0.0/8"},
+	{RULE("'src':'10.1.2.3/255.255.0.0'"), "bad_value " R ".src\n", "write 10.1.0.0/16"},
+	{RULE("'src':'10.1.2.3/0.0.0.0'"), "bad_value " R ".src\n", "write 0.0.0.0/0"},
+	{RULE("'src':'10.0.0.0/255.0.255.0'"), "bad_value " R ".src\n",
+	 "must be an address or a prefix"},
+	{RULE("'src':'::/255.0.0.0'"), "bad_value " R ".src\n", "must be an address or a prefix"},
+	{RULE("'src':'10.0.0.0/33'"), "bad_value " R ".src\n",
+	 "the length of an IPv4 prefix is 0 to 32, not 33"},
+	{RULE("'src':'2001:db8::/129'"), "bad_value " R ".src\n",
+	 "the length of an IPv6 prefix is 0 to 128, not 129"},
+	{RULE("'src':'10.0.0.0/08'"), "bad_value " R ".src\n", "must be an address or a prefix"},
+	{RULE("'src':'x/33'"), "bad_value " R ".src\n", "must be an address or a prefix"},
+};
+
 static const struct row rule_rows[] = {
 	{"{'acls':{'w':{'rules':[5,null,{}]}}}",
 	 "bad_type acls.w.rules[0]\nbad_type acls.w.rules[1]\n"
@@ -304,6 +356,12 @@ static void test_rules(void **state)
 	CHECK_TABLE(rule_rows);
 }
 
+static void test_advice(void **state)
+{
+	(void)state;
+	CHECK_TABLE(advice_rows);
+}
+
 static void test_groups(void **state)
 {
 	(void)state;
@@ -411,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_services),
 		cmocka_unit_test(test_ports),
