@@ -186,7 +186,7 @@ int complete(struct cli *cli, const struct verb *const *verbs, size_t verb_count
 		puts("help");
 	} else if (strcmp(words[0], "help") == 0 && count == 2) {
 		print_verbs(verbs, verb_count);
-		puts("policy");
+		puts("policy\nservices");
 	} else if (verb && verb->complete) {
 		verb->complete(cli, count, words);
 	}

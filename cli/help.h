@@ -7,5 +7,6 @@
 
 extern const char help_overview[]; /* sgctl --help */
 extern const char help_policy[];   /* sgctl help policy */
+extern const char help_services[]; /* sgctl help services */
 
 #endif

@@ -37,6 +37,10 @@ static int run_help(int argc, char **argv)
 		fputs(help_policy, stdout);
 		return CLI_DONE;
 	}
+	if (strcmp(argv[1], "services") == 0) {
+		fputs(help_services, stdout);
+		return CLI_DONE;
+	}
 	verb = find_verb(argv[1]);
 	if (!verb)
 		return options_misuse(NULL, "there is no verb '%s'", argv[1]);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The text of `sgctl help services`. tests/unit/test_services_listed.c holds it, and secg-policy(5),
+ * against the daemon's table.
+ */
+#include "help.h"
+
+const char help_services[] =
+	"These services come with secgd: a rule says 'service: ssh' without defining it. One of your\n"
+	"own of the same name, under services of a policy, takes the place of the one here. The ports\n"
+	"are destination ports.\n"
+	"\n"
+	"  amqp            tcp 5672                node-exporter   tcp 9100\n"
+	"  bfd             udp 3784-3785, 4784     ntp             udp 123\n"
+	"  bgp             tcp 179                 openvpn         tcp, udp 1194\n"
+	"  cassandra       tcp 9042                oracle          tcp 1521\n"
+	"  dhcp            udp 67-68               pop3            tcp 110\n"
+	"  dhcpv6          udp 546-547             pop3s           tcp 995\n"
+	"  dns             tcp, udp 53             postgres        tcp 5432\n"
+	"  dns-tls         tcp 853                 prometheus      tcp 9090\n"
+	"  elasticsearch   tcp 9200, 9300          radius          udp 1812-1813\n"
+	"  etcd            tcp 2379-2380           rdp             tcp, udp 3389\n"
+	"  ftp             tcp 21                  redis           tcp 6379\n"
+	"  geneve          udp 6081                rpcbind         tcp, udp 111\n"
+	"  git             tcp 9418                rsync           tcp 873\n"
+	"  http            tcp 80                  sip             tcp, udp 5060\n"
+	"  http3           udp 443                 sips            tcp 5061\n"
+	"  https           tcp 443                 smb             tcp 445\n"
+	"  ike             udp 500, 4500           smtp            tcp 25\n"
+	"  imap            tcp 143                 smtps           tcp 465\n"
+	"  imaps           tcp 993                 snmp            udp 161\n"
+	"  iperf3          tcp, udp 5201           snmp-trap       udp 162\n"
+	"  ipp             tcp 631                 squid           tcp 3128\n"
+	"  iscsi           tcp 3260                ssh             tcp 22\n"
+	"  kafka           tcp 9092                submission      tcp 587\n"
+	"  kerberos        tcp, udp 88             syslog          udp 514\n"
+	"  kube-api        tcp 6443                syslog-tls      tcp 6514\n"
+	"  ldap            tcp, udp 389            tacacs          tcp 49\n"
+	"  ldaps           tcp 636                 telnet          tcp 23\n"
+	"  mdns            udp 5353                tftp            udp 69\n"
+	"  memcached       tcp, udp 11211          vnc             tcp 5900-5999\n"
+	"  mongodb         tcp 27017               vxlan           udp 4789\n"
+	"  mqtt            tcp 1883                winrm           tcp 5985-5986\n"
+	"  mqtts           tcp 8883                wireguard       udp 51820\n"
+	"  mssql           tcp 1433                xmpp            tcp 5222, 5269\n"
+	"  mysql           tcp 3306                zabbix          tcp 10050-10051\n"
+	"  nfs             tcp, udp 2049           zookeeper       tcp 2181\n";
