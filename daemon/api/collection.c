@@ -4,6 +4,7 @@
 
 #include "api/exchange.h"
 #include "api/write.h"
+#include "model/objects.h"
 
 /* Index of the name in /v1/acls/{name}. */
 #define NAME_SEGMENT 2
@@ -57,14 +58,27 @@ bool collection_list(struct exchange *exchange)
 	return true;
 }
 
+static void reply_not_found(struct exchange *exchange, const char *name)
+{
+	const struct shipped_service *shipped =
+		exchange->kind == OBJECT_SERVICE ? shipped_service_find(name) : NULL;
+
+	if (shipped)
+		reply_error(&exchange->reply, 404, ERROR_NOT_FOUND, "path",
+			    "services has no %s, but it comes with secgd and means %s", name,
+			    shipped_service_describe(shipped).text);
+	else
+		reply_error(&exchange->reply, 404, ERROR_NOT_FOUND, "path", "%s has no %s",
+			    object_kind_names[exchange->kind], name);
+}
+
 bool collection_get(struct exchange *exchange)
 {
 	const char *name = exchange->request.segments[NAME_SEGMENT];
 	json_t *json = object_json(engine_config(exchange->engine), exchange->kind, name);
 
 	if (!json) {
-		reply_error(&exchange->reply, 404, ERROR_NOT_FOUND, "path", "%s has no %s",
-			    object_kind_names[exchange->kind], name);
+		reply_not_found(exchange, name);
 		return true;
 	}
 	reply_json(&exchange->reply, 200, json_incref(json));

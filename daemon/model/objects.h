@@ -47,6 +47,13 @@ struct shipped_service {
 };
 extern const struct shipped_service shipped_services[];
 extern const size_t shipped_service_count;
+/* "tcp, udp 53" */
+struct shipped_service_text {
+	char text[64];
+};
+struct shipped_service_text shipped_service_describe(const struct shipped_service *service);
+/* NULL: none has this name. */
+const struct shipped_service *shipped_service_find(const char *name);
 
 void rule_fini(struct rule *rule);
 void acl_fini(struct acl *acl);

@@ -4,6 +4,8 @@
  * what the software listens on by default. A user's service of the same name takes its place.
  */
 #include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "model/objects.h"
 
@@ -99,3 +101,32 @@ const struct shipped_service shipped_services[] = {
 	{"zookeeper", TCP, PORT(2181)},
 };
 const size_t shipped_service_count = ARRAY_SIZE(shipped_services);
+
+struct shipped_service_text shipped_service_describe(const struct shipped_service *service)
+{
+	struct shipped_service_text result = {0};
+	size_t size = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(service->protocols) && service->protocols[i]; i++)
+		size += (size_t)snprintf(result.text + size, sizeof(result.text) - size, "%s%s",
+					 i ? ", " : "",
+					 service->protocols[i] == IPPROTO_TCP ? "tcp" : "udp");
+	for (size_t i = 0; i < ARRAY_SIZE(service->ports) && service->ports[i].last; i++) {
+		const struct range *range = &service->ports[i];
+
+		size += (size_t)snprintf(result.text + size, sizeof(result.text) - size, "%s%u",
+					 i ? ", " : " ", (unsigned int)range->first);
+		if (range->last != range->first)
+			size += (size_t)snprintf(result.text + size, sizeof(result.text) - size,
+						 "-%u", (unsigned int)range->last);
+	}
+	return result;
+}
+
+const struct shipped_service *shipped_service_find(const char *name)
+{
+	for (size_t i = 0; i < shipped_service_count; i++)
+		if (!strcmp(shipped_services[i].name, name))
+			return &shipped_services[i];
+	return NULL;
+}

@@ -262,6 +262,13 @@ def test_interface_claimed_twice(host):
         assert answer.status == 409 and "kept" in answer.errors[0]["message"]
 
 
+def test_a_shipped_service_is_no_object_but_explained(host):
+    answer = host.api.request("GET", "/v1/services/dns")
+    assert answer.status == 404
+    assert answer.errors[0]["message"] == "services has no dns, but it comes with secgd and means tcp, udp 53"
+    assert "secgd" not in host.api.request("GET", "/v1/acls/dns").errors[0]["message"]
+
+
 def test_all_mistakes_at_once(host):
     document = rule(src=["10.0.0.1/8", "nonsense"], protocol="tpc", colour=1)
     document["ports"] = {"p": {"interface": "eth9", "hook": "nft"}}

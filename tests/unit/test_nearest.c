@@ -42,6 +42,14 @@ static void a_part_of_a_word_is_seen(void **state)
 	assert_string_equal(guess("type"), "icmp_type");
 }
 
+static void words_of_other_tools_are_known(void **state)
+{
+	(void)state;
+	assert_string_equal(guess("port"), "dst_ports");
+	assert_string_equal(guess("Ports"), "ports"); /* the word itself is the nearest */
+	assert_string_equal(guess("destination"), "dst");
+}
+
 static void what_is_far_off_is_not_guessed(void **state)
 {
 	static const char long_word[] =
@@ -61,6 +69,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(typing_mistakes_are_seen),
 		cmocka_unit_test(a_part_of_a_word_is_seen),
+		cmocka_unit_test(words_of_other_tools_are_known),
 		cmocka_unit_test(what_is_far_off_is_not_guessed),
 	};
 

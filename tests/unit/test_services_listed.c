@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lists of the services that come with the program: `sgctl help services` and secg-policy(5). */
-#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,25 +17,6 @@
 #define MAN_PAGE \
 	"docs/man/secg-policy.5" /* from the root of the source, where make runs the tests */
 
-/* "tcp, udp 53" */
-static void describe(char *text, size_t text_size, const struct shipped_service *service)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; service->protocols[i]; i++)
-		size += (size_t)snprintf(text + size, text_size - size, "%s%s", i ? ", " : "",
-					 service->protocols[i] == IPPROTO_TCP ? "tcp" : "udp");
-	for (size_t i = 0; service->ports[i].last; i++) {
-		const struct range *range = &service->ports[i];
-
-		size += (size_t)snprintf(text + size, text_size - size, "%s%u", i ? ", " : " ",
-					 (unsigned int)range->first);
-		if (range->last != range->first)
-			size += (size_t)snprintf(text + size, text_size - size, "-%u",
-						 (unsigned int)range->last);
-	}
-}
-
 static size_t count_of(const char *text, const char *part)
 {
 	size_t count = 0;
@@ -50,11 +30,11 @@ static void test_help_lists_each(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < shipped_service_count; i++) {
-		char means[64], line[96];
+		char line[96];
 		const char *found;
 
-		describe(means, sizeof(means), &shipped_services[i]);
-		snprintf(line, sizeof(line), "  %-16s%s", shipped_services[i].name, means);
+		snprintf(line, sizeof(line), "  %-16s%s", shipped_services[i].name,
+			 shipped_service_describe(&shipped_services[i]).text);
 		found = strstr(help_services, line);
 		if (!found)
 			fail_msg("sgctl help services has no \"%s\"", line);
@@ -86,10 +66,10 @@ static void test_manual_lists_each_and_no_other(void **state)
 	assert_non_null(list);
 	*strstr(list, "\n.El\n") = '\0';
 	for (size_t i = 0; i < shipped_service_count; i++) {
-		char means[64], item[96];
+		char item[96];
 
-		describe(means, sizeof(means), &shipped_services[i]);
-		snprintf(item, sizeof(item), "\n.It Ic %s\n%s", shipped_services[i].name, means);
+		snprintf(item, sizeof(item), "\n.It Ic %s\n%s", shipped_services[i].name,
+			 shipped_service_describe(&shipped_services[i]).text);
 		list = strstr(page, item);
 		if (!list || (list[strlen(item)] && list[strlen(item)] != '\n'))
 			fail_msg(MAN_PAGE " has no \"%s\"", item);
