@@ -115,13 +115,29 @@ static int check_reserved(struct parser *parser, const struct path *path, const 
 			   "infra is reserved for the infrastructure rules: take another name");
 }
 
+/* A name that only capitals keep from being one, in small letters. */
+static bool lower_name(char ret_name[NAME_MAX_LENGTH + 1], const char *text)
+{
+	size_t size = strnlen(text, NAME_MAX_LENGTH + 1);
+
+	if (size > NAME_MAX_LENGTH)
+		return false;
+	for (size_t i = 0; i <= size; i++)
+		ret_name[i] = (char)tolower((unsigned char)text[i]);
+	return is_name(ret_name);
+}
+
 int parse_object_name(struct parser *parser, const struct path *path, const char *name)
 {
-	if (!is_name(name))
-		return parse_error(parser, path, ERROR_BAD_VALUE,
-				   "a name has 1 to %d characters out of a-z, 0-9, '.', '_', '-'",
-				   NAME_MAX_LENGTH);
-	return check_reserved(parser, path, name);
+	char lower[NAME_MAX_LENGTH + 1];
+	bool is_known;
+
+	if (is_name(name))
+		return check_reserved(parser, path, name);
+	is_known = lower_name(lower, name);
+	return parse_error(parser, path, ERROR_BAD_VALUE,
+			   "a name has 1 to %d characters out of a-z, 0-9, '.', '_', '-'%s%s",
+			   NAME_MAX_LENGTH, is_known ? ": write " : "", is_known ? lower : "");
 }
 
 int parse_port_name(struct parser *parser, const struct path *path, const char *name)

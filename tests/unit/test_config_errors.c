@@ -81,6 +81,8 @@ static const struct row advice_rows[] = {
 	 ": write [22, 80]"},
 	{RULE("'protocol':'tcp','dst_ports':'22, 80-90,'"), "bad_value " R ".dst_ports\n",
 	 ": write [22, \"80-90\"]"},
+	{"{'groups':{'Web_Admin':{}}}", "bad_value groups.Web_Admin\n", ": write web_admin"},
+	{"{'groups':{'Web Admin':{}}}", "bad_value groups.Web Admin\n", "'_', '-'"},
 	{RULE("'protocol':'tcp','dst_ports':'22:25'"), "bad_value " R ".dst_ports\n",
 	 ": write \"22-25\""},
 	{RULE("'protocol':'tcp','dst_ports':'1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"
