@@ -91,22 +91,17 @@ static void print_replaced(const json_t *before, const json_t *after)
 	print_full(after, '+');
 }
 
-static void print_values(char sign, const json_t *before, const json_t *after, bool is_full)
+static void print_values(char sign, const json_t *before, const json_t *after)
 {
-	_cleanup_free_ char *old = before ? value_brief(before, VALUE_MAX_BYTES) : NULL;
-	_cleanup_free_ char *new = after ? value_brief(after, VALUE_MAX_BYTES) : NULL;
-
-	if (sign == '~' && before && after && is_full)
+	if (sign == '~' && before && after)
 		print_replaced(before, after);
-	else if (sign == '~' && before && after)
-		printf(" %s → %s\n", old, new);
-	else if (sign != '~' && is_full && (before || after))
-		print_full(sign == '+' ? after : before, sign);
+	else if (sign == '-' ? before : after)
+		print_full(sign == '-' ? before : after, sign);
 	else
-		printf(" %s\n", sign == '-' ? old : new);
+		putchar('\n');
 }
 
-static void print_change(const json_t *change, const json_t *document, bool is_full)
+static void print_change(const json_t *change, const json_t *document)
 {
 	const char *op = value_member(change, "op"), *path = value_member(change, "path");
 	char sign = strcmp(op, "add") == 0 ? '+' : strcmp(op, "remove") == 0 ? '-' : '~';
@@ -119,8 +114,7 @@ static void print_change(const json_t *change, const json_t *document, bool is_f
 	if (id[0] != '\0')
 		printf(" (rule %s)", id);
 	putchar(':');
-	print_values(sign, json_object_get(change, "before"), json_object_get(change, "after"),
-		     is_full);
+	print_values(sign, json_object_get(change, "before"), json_object_get(change, "after"));
 	color_end(color, stdout);
 }
 
@@ -174,8 +168,7 @@ void outcome_print(const json_t *answer, enum outcome outcome, const json_t *doc
 	const json_t *changes = json_object_get(answer, "changes"), *change;
 	size_t i;
 
-	json_array_foreach(changes, i, change)
-		print_change(change, document, outcome != OUTCOME_DONE);
+	json_array_foreach(changes, i, change) print_change(change, document);
 	print_ports(json_object_get(answer, "ports"));
 	print_warnings(json_object_get(answer, "warnings"), positions);
 	print_close(answer, outcome, json_array_size(changes));

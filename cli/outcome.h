@@ -10,12 +10,12 @@
 #include "positions.h"
 
 enum outcome {
-	OUTCOME_DONE,    /* changes in a line each */
-	OUTCOME_DRY_RUN, /* in full, and that nothing was applied */
-	OUTCOME_DIFF,    /* in full */
+	OUTCOME_DONE,
+	OUTCOME_DRY_RUN,
+	OUTCOME_DIFF,
 };
 
-/* Changes, ports and a closing line to stdout, warnings to stderr. `document` is what was sent and tells
+/* Changes in full, ports and a closing line to stdout, warnings to stderr. `document` is what was sent and tells
  * the ids of rules, `positions` where its fields stand; each may be NULL. */
 void outcome_print(const json_t *answer, enum outcome outcome, const json_t *document,
 		   struct positions *positions);

@@ -34,20 +34,6 @@ char *value_text(const json_t *value)
 	return memory_check(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS));
 }
 
-char *value_brief(const json_t *value, size_t max)
-{
-	_cleanup_free_ char *text =
-		memory_check(json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS));
-
-	if (strlen(text) > max) {
-		/* not inside a UTF-8 sequence */
-		while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
-			max--;
-		return memory_format("%.*s…", (int)max, text);
-	}
-	return TAKE_PTR(text);
-}
-
 const char *value_member(const json_t *object, const char *name)
 {
 	const char *text = json_string_value(json_object_get(object, name));

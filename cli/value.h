@@ -11,8 +11,6 @@
 /* Text of a value: a string bare, a list joined by commas, an object as compact JSON; "" for NULL. The
  * caller frees it. */
 char *value_text(const json_t *value);
-/* Compact JSON with sorted keys, cut with "…" where longer than `max` bytes. The caller frees it. */
-char *value_brief(const json_t *value, size_t max);
 /* A member that is a string, lent; "" where it is absent or of another type. */
 const char *value_member(const json_t *object, const char *name);
 /* A member that is an integer; 0 where it is absent or of another type. */
