@@ -157,7 +157,8 @@ const struct verb verb_apply = {
 		"  --if-match ETAG    only if the policy is still the one with this etag\n"
 		"\n"
 		"Changes are printed as + added, ~ changed, - removed. Mistakes are printed as\n"
-		"FILE:LINE:COLUMN: FIELD: what is wrong, with the line below.\n",
+		"FILE:LINE:COLUMN: FIELD: what is wrong, with the line below. Warnings are about what is\n"
+		"changed; --dry-run, 'sgctl diff' and 'sgctl lint' look through the whole policy.\n",
 };
 
 const struct verb verb_diff = {

@@ -160,5 +160,6 @@ const struct verb verb_lint = {
 		"  wide_member          a group member that swallows the others\n"
 		"  unused               an ACL, group or service that nothing uses\n"
 		"  lint_skipped         the policy is too large to be judged in full\n"
-		"  ssh_cut              an SSH connection to this host is open that it does not admit\n",
+		"  ssh_cut              an SSH connection to this host is open that it does not admit: with\n"
+		"                       -f only; of the live policy 'sgctl doctor' says it\n",
 };

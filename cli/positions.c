@@ -164,7 +164,7 @@ const struct position *positions_nearest(struct positions *positions, const char
 		uint64_t hash = hash_on(POSITIONS_ROOT, path, size);
 		const struct position *found = find(positions, hash, 0);
 
-		if (found)
+		if (found && (path[size] == '\0' || memchr(path, '.', size)))
 			return found;
 		do
 			size--;

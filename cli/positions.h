@@ -50,7 +50,8 @@ const struct position *positions_find_value(struct positions *positions, const c
 /* positions_find in one file. */
 const struct position *positions_find_in(struct positions *positions, const char *path,
 					 uint32_t file);
-/* positions_find, or else the place of the closest field above it that has a place: where a missing field belongs. */
+/* positions_find, or else the place of the closest field above it that has a place: where a missing field
+ * belongs. Not that of the whole kind ("acls:"): an object that no file gives is not in one. */
 const struct position *positions_nearest(struct positions *positions, const char *path);
 
 #endif

@@ -154,7 +154,8 @@ const struct verb verb_stats = {
 		"discovery, DHCP…), and drops by their reason. Zero reasons are only in -o json.\n"
 		"\n"
 		"  --port NAME           only this port, and of rules used by several ports its share\n"
-		"  -w, --watch           ask again every second and print what has changed since\n"
+		"  -w, --watch           ask again every second and print all of it anew when it has\n"
+		"                        changed: with -o json a line each, with -o yaml a document each\n"
 		"  --interval SECONDS    how often to ask (1)\n"
 		"\n"
 		"Rules are called ACL/RULE. 'default' as a reason: no rule matched.\n",

@@ -40,6 +40,7 @@ struct loop {
 	struct event *signals[2];
 	struct event *links;
 	struct event *ticks;
+	bool is_ephemeral;
 };
 
 /* ── the loop ───────────────────────────────────────────────────────────────────────────────────── */
@@ -49,7 +50,9 @@ static void on_signal(evutil_socket_t number, short what, void *data)
 	struct loop *loop = data;
 
 	(void)what;
-	log_info("stopping (%s); what is pinned goes on filtering", strsignal((int)number));
+	log_info("stopping (%s); %s", strsignal((int)number),
+		 loop->is_ephemeral ? "nothing is pinned, so the ports are guarded no longer"
+				    : "what is pinned goes on filtering");
 	event_base_loopbreak(loop->base);
 }
 
@@ -123,12 +126,15 @@ static int loop_open(struct loop *loop, const struct options *options, uint32_t 
 	};
 	int r;
 
+	loop->is_ephemeral = options->is_ephemeral;
 	loop->base = event_base_new();
 	if (!loop->base) {
 		snprintf(message, MESSAGE_SIZE, "the event loop cannot be made");
 		return -ENOMEM;
 	}
 	message[0] = '\0';
+	/* the verifier takes its time */
+	log_info("loading the data path");
 	r = engine_open(&loop->engine, &engine_options, message);
 	if (r < 0) {
 		if (!message[0])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks, pins and entries taken away. Called by the engine, by dp_close and for --detach-all. */
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <dirent.h>
 #include <linux/bpf.h>
 #include <net/if.h>
@@ -240,10 +241,13 @@ static void remove_layout(const char *path)
 
 int dp_detach_all(const char *bpffs, char message[DP_MESSAGE_SIZE])
 {
+	/* libbpf complains of every interface that has no clsact, which is as it should be */
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
 	int r;
 
 	message[0] = '\0';
 	r = each_entry(bpffs, remove_layout);
+	libbpf_set_print(print);
 	if (r < 0)
 		snprintf(message, DP_MESSAGE_SIZE, "cannot read %s: %s", bpffs, strerror(-r));
 	return r;

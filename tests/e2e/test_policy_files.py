@@ -55,7 +55,9 @@ def test_diff(daemon, files):
     assert "+ groups.clients: {description: \"yes\", prefixes: [10.1.0.0/24, \"fd01::/64\"]}\n" in done.stdout
     assert "+     - {id: ping, action: allow, protocol: [ping]}\n" in done.stdout
     assert daemon.api.get("/v1/config") == {}, "nothing was applied"
-    daemon.sgctl("apply", "-f", path, check=True)
+    shown = done.stdout.splitlines()[:-1]
+    applied = daemon.sgctl("apply", "-f", path, check=True)
+    assert applied.stdout.splitlines()[:-1] == shown, "what happens is told as what would"
     done = daemon.sgctl("diff", "-f", path, "--replace")
     assert (done.returncode, done.stderr) == (0, "") and "no change" in done.stdout
 

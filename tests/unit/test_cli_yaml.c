@@ -314,7 +314,9 @@ static void fields_keep_their_places(void **state)
 	assert_place("ports.eth0.100.from[0]", 7, 27);
 	assert_null(positions_find(positions, "acls.web.rules[2]"));
 	assert_int_equal(positions_nearest(positions, "acls.web.rules[1].src[3]")->line, 5);
-	assert_int_equal(positions_nearest(positions, "acls.db")->line, 1);
+	assert_int_equal(positions_nearest(positions, "acls")->line, 1);
+	assert_null(positions_nearest(positions, "acls.db"));
+	assert_null(positions_nearest(positions, "acls.db.rules[0].src[0]"));
 	assert_null(positions_nearest(positions, "groups.x"));
 	assert_null(positions_nearest(positions, ""));
 }
