@@ -26,6 +26,16 @@ static int delete_object(struct cli *cli, const struct kind *kind, const char *n
 	return CLI_DONE;
 }
 
+static int refuse_kind(const char *name)
+{
+	const char *meant = kinds_guess(name);
+
+	if (!meant)
+		return options_misuse(&verb_delete, "there is no kind '%s'", name);
+	return options_misuse(&verb_delete, "there is no kind '%s'; did you mean '%s'?", name,
+			      meant);
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
 	static const struct options own = {.letters = ""};
@@ -39,7 +49,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return options_misuse(&verb_delete, "say KIND and NAME");
 	kind = kinds_find(argv[index]);
 	if (!kind)
-		return options_misuse(&verb_delete, "there is no kind '%s'", argv[index]);
+		return refuse_kind(argv[index]);
 	return delete_object(cli, kind, argv[index + 1]);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "guess.h"
 #include "memory.h"
 
 struct explain_alias {
@@ -16,7 +17,7 @@ struct explain_alias {
 #define FIELD_COUNT (sizeof(explain_fields) / sizeof(explain_fields[0]))
 #define ALIAS_COUNT (sizeof(explain_aliases) / sizeof(explain_aliases[0]))
 #define NAME        "NAME"
-#define PATH_SIZE   128 /* longer ones have no neighbours */
+#define PATH_SIZE   GUESS_MAX
 
 static size_t segment_size(const char *path)
 {
@@ -115,34 +116,6 @@ const struct explain_field *explain_find(const char *path)
 
 /* ── neighbours ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Letters to insert, remove or replace. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[PATH_SIZE + 1];
-	size_t size = strlen(b);
-
-	if (size > PATH_SIZE)
-		return PATH_SIZE;
-	for (size_t j = 0; j <= size; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= size; j++) {
-			size_t cost = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < cost)
-				cost = row[j] + 1;
-			if (row[j - 1] + 1 < cost)
-				cost = row[j - 1] + 1;
-			row[j] = cost;
-		}
-	}
-	return row[size];
-}
-
 static const char *last_segment(const char *path)
 {
 	const char *dot = strrchr(path, '.');
@@ -175,8 +148,8 @@ static bool is_near(const char *path, const char *candidate, size_t *ret_distanc
 	size_t whole, last, limit;
 
 	shorten(text, candidate);
-	whole = distance(path, text);
-	last = distance(last_segment(path), last_segment(text));
+	whole = guess_distance(path, text);
+	last = guess_distance(last_segment(path), last_segment(text));
 	*ret_distance = last <= 1 && last + 1 < whole ? last + 1 : whole;
 	limit = strlen(path) / 3;
 	return *ret_distance <= (limit < 2 ? 2 : limit) && *ret_distance < strlen(path);

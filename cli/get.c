@@ -117,6 +117,16 @@ static bool is_whole(const char *kind)
 	return strcmp(kind, "status") == 0 || strcmp(kind, "config") == 0;
 }
 
+static int refuse_kind(const char *kind)
+{
+	const char *meant = kinds_guess(kind);
+
+	if (!meant)
+		return options_misuse(&verb_get, "there is nothing called '%s' to get", kind);
+	return options_misuse(&verb_get, "there is nothing called '%s' to get; did you mean '%s'?",
+			      kind, meant);
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
 	static const struct option longs[] = {WATCH_OPTIONS, {0}};
@@ -133,7 +143,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	get.kind = argv[index];
 	get.name = count == 2 ? argv[index + 1] : NULL;
 	if (!kinds_find(get.kind) && !is_whole(get.kind))
-		return options_misuse(&verb_get, "there is nothing called '%s' to get", get.kind);
+		return refuse_kind(get.kind);
 	if (get.name && is_whole(get.kind))
 		return options_misuse(&verb_get, "%s has no names in it", get.kind);
 	if (get.name && get.name[0] == '\0')

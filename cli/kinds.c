@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "guess.h"
+
 const struct kind kinds[KINDS_COUNT] = {
 	{"ports", "port", show_ports, show_port},
 	{"acls", "acl", show_acls, show_acl},
@@ -18,4 +20,15 @@ const struct kind *kinds_find(const char *name)
 			return &kinds[i];
 	}
 	return NULL;
+}
+
+const char *kinds_guess(const char *name)
+{
+	const char *words[2 * KINDS_COUNT];
+
+	for (size_t i = 0; i < KINDS_COUNT; i++) {
+		words[2 * i] = kinds[i].plural;
+		words[2 * i + 1] = kinds[i].singular;
+	}
+	return guess_word(name, words, 2 * KINDS_COUNT);
 }

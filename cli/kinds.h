@@ -21,6 +21,9 @@ extern const struct kind kinds[KINDS_COUNT];
 /* By plural or singular; NULL where there is none. */
 const struct kind *kinds_find(const char *name);
 
+/* The word for a kind that was probably meant, lent; NULL: none. */
+const char *kinds_guess(const char *name);
+
 void show_acls(const json_t *acls, const json_t *status);
 void show_acl(const char *name, const json_t *acl, const json_t *status);
 void show_groups(const json_t *groups, const json_t *status);

@@ -7,6 +7,7 @@
 #include "client.h"
 #include "color.h"
 #include "complete.h"
+#include "guess.h"
 #include "help.h"
 #include "options.h"
 
@@ -23,6 +24,50 @@ static const struct verb *find_verb(const char *name)
 			return verbs[i];
 	}
 	return NULL;
+}
+
+/* Words of other tools, and what says the same here. */
+static const struct {
+	const char *word;
+	const char *here;
+} foreign[] = {
+	{"add", "apply"},
+	{"create", "apply"},
+	{"load", "apply"},
+	{"set", "apply"},
+	{"check", "lint"},
+	{"list", "get"},
+	{"ls", "get"},
+	{"show", "get"},
+	{"status", "get status"},
+	{"ports", "get ports"},
+	{"remove", "delete"},
+	{"rm", "delete"},
+	{"conntrack", "sessions"},
+	{"counters", "stats"},
+	{"watch", "get ports -w' or 'sgctl stats -w"},
+};
+
+static const char *guess_verb(const char *name)
+{
+	const char *names[VERB_COUNT];
+
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		if (strcmp(foreign[i].word, name) == 0)
+			return foreign[i].here;
+	}
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		names[i] = verbs[i]->name;
+	return guess_word(name, names, VERB_COUNT);
+}
+
+static int refuse_verb(const char *name)
+{
+	const char *meant = guess_verb(name);
+
+	if (!meant)
+		return options_misuse(NULL, "there is no verb '%s'", name);
+	return options_misuse(NULL, "there is no verb '%s'; did you mean 'sgctl %s'?", name, meant);
 }
 
 static int run_help(int argc, char **argv)
@@ -43,7 +88,7 @@ static int run_help(int argc, char **argv)
 	}
 	verb = find_verb(argv[1]);
 	if (!verb)
-		return options_misuse(NULL, "there is no verb '%s'", argv[1]);
+		return refuse_verb(argv[1]);
 	fputs(verb->help, stdout);
 	return CLI_DONE;
 }
@@ -66,7 +111,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return complete(cli, verbs, VERB_COUNT, argc - index, argv + index);
 	verb = find_verb(argv[index]);
 	if (!verb)
-		return options_misuse(NULL, "there is no verb '%s'", argv[index]);
+		return refuse_verb(argv[index]);
 	return verb->run(cli, argc - index, argv + index);
 }
 

@@ -110,6 +110,10 @@ def test_wrong_use(daemon):
     for words in ((), ("wibble",), ("apply",), ("get", "wibble"), ("-o", "xml", "get", "ports")):
         done = daemon.sgctl(*words)
         assert done.returncode == 2 and done.stderr and not done.stdout, words
+    for words, meant in ((("aply",), "sgctl apply"), (("watch",), "stats -w"), (("show",), "sgctl get"),
+                         (("get", "prots"), "'ports'"), (("delete", "gruop", "x"), "'group'")):
+        done = daemon.sgctl(*words)
+        assert done.returncode == 2 and "did you mean" in done.stderr and meant in done.stderr, words
     done = daemon.sgctl("--help")
     assert done.returncode == 0 and "apply" in done.stdout
 
