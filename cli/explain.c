@@ -133,9 +133,40 @@ static int print_all(const struct cli *cli)
 {
 	json_auto_t *json = memory_check(json_pack("{s:o}", "fields", fields_json(NULL)));
 
-	if (!output_data(cli, json))
-		print_fields(NULL);
+	if (output_data(cli, json))
+		return CLI_DONE;
+	print_fields(NULL);
+	puts("\nShort words: 'rule' for acls.NAME.rules, 'reasons' (why packets are dropped) for "
+	     "stats.reasons");
 	return CLI_DONE;
+}
+
+/* Reasons are asked for as a trace or a table says them, by themselves. */
+static const struct explain_field *find(const char *path)
+{
+	const struct explain_field *field = explain_find(path);
+	_cleanup_free_ char *reason = NULL;
+
+	if (field || !*path || strchr(path, '.'))
+		return field;
+	reason = memory_format("stats.reasons.%s", path);
+	return explain_find(reason);
+}
+
+/* Other fields of the same name as the reason that was found by its word alone. */
+static void print_namesakes(const struct explain_field *field, const char *word)
+{
+	const struct explain_field *near[EXPLAIN_NEAR];
+	size_t count = 0;
+
+	if (strncmp(field->path, "stats.reasons.", 14) == 0 && !strchr(word, '.'))
+		count = explain_near(word, near);
+	for (size_t i = 0; i < count; i++) {
+		const char *dot = strrchr(near[i]->path, '.');
+
+		if (near[i] != field && dot && strcmp(dot + 1, word) == 0)
+			printf("\nThere is also %s\n", near[i]->path);
+	}
 }
 
 static int refuse(const char *path)
@@ -175,12 +206,14 @@ static int run(struct cli *cli, int argc, char **argv)
 		return options_misuse(&verb_explain, "say one PATH");
 	if (index == argc)
 		return print_all(cli);
-	field = explain_find(argv[index]);
+	field = find(argv[index]);
 	if (!field)
 		return refuse(argv[index]);
 	json = field_json(field);
-	if (!output_data(cli, json))
-		print_field(field);
+	if (output_data(cli, json))
+		return CLI_DONE;
+	print_field(field);
+	print_namesakes(field, argv[index]);
 	return CLI_DONE;
 }
 
@@ -204,7 +237,7 @@ const struct verb verb_explain = {
 		"  explain ports         the fields of a port; the same for acls, groups, services\n"
 		"  explain ports.hook    meaning, type, default, unit and values of one field\n"
 		"  explain rule.src      'rule' is short for acls.NAME.rules\n"
-		"  explain reasons       why packets are dropped\n"
+		"  explain reasons       why packets are dropped; explain rule_drop: one of the reasons\n"
 		"\n"
 		"PATH may also be the path that an error names: acls.web.rules[2].dst_ports[0].\n"
 		"Needs no daemon.\n",

@@ -6,6 +6,7 @@
 
 #include "client.h"
 #include "complete.h"
+#include "guess.h"
 #include "kinds.h"
 #include "memory.h"
 #include "options.h"
@@ -119,8 +120,11 @@ static bool is_whole(const char *kind)
 
 static int refuse_kind(const char *kind)
 {
+	static const char *const wholes[] = {"config", "status"};
 	const char *meant = kinds_guess(kind);
 
+	if (!meant)
+		meant = guess_word(kind, wholes, sizeof(wholes) / sizeof(wholes[0]));
 	if (!meant)
 		return options_misuse(&verb_get, "there is nothing called '%s' to get", kind);
 	return options_misuse(&verb_get, "there is nothing called '%s' to get; did you mean '%s'?",

@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "options.h"
 #include "output.h"
+#include "ports.h"
 #include "value.h"
 
 enum {
@@ -224,16 +225,36 @@ static void print_answer(const json_t *answer)
 	print_row("program", programs);
 }
 
-static int show_one(struct cli *cli, const json_t *request)
+/* What decided in the place of a rule: only the policy tells. */
+static int print_why(struct cli *cli, const struct trace *trace, const json_t *answer)
 {
-	json_auto_t *answer = NULL;
-	int r = trace_ask(&answer, cli, request);
+	const char *reason = value_member(answer, "reason");
+	_cleanup_free_ char *name = client_escape(trace->port);
+	_cleanup_free_ char *path = memory_format("/v1/ports/%s", name);
+	_cleanup_free_ char *why = NULL;
+	json_auto_t *port = NULL;
+	int r;
 
+	if (value_member(answer, "rule")[0] || value_member(answer, "session")[0] ||
+	    (reason[0] && strcmp(reason, "default") != 0))
+		return CLI_DONE;
+	r = client_get(&port, cli, path);
 	if (r != CLI_DONE)
 		return r;
-	if (!output_data(cli, answer))
-		print_answer(answer);
+	why = ports_explain(port, trace->is_from ? "from" : "to");
+	print_row("why", why);
 	return CLI_DONE;
+}
+
+static int show_one(struct cli *cli, const struct trace *trace)
+{
+	json_auto_t *answer = NULL;
+	int r = trace_ask(&answer, cli, trace->request);
+
+	if (r != CLI_DONE || output_data(cli, answer))
+		return r;
+	print_answer(answer);
+	return print_why(cli, trace, answer);
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -258,7 +279,10 @@ static int run(struct cli *cli, int argc, char **argv)
 		r = make_request(&trace, argc - index, argv + index);
 	if (r != OPTIONS_GO)
 		return r;
-	return trace.pcap ? trace_pcap(cli, request, trace.pcap) : show_one(cli, request);
+	r = trace.pcap ? trace_pcap(cli, request, trace.pcap) : show_one(cli, &trace);
+	if (r == CLI_REFUSED)
+		ports_suggest(cli, trace.port);
+	return r;
 }
 
 static void complete_tuple(struct cli *cli, size_t count, const char *const *words)
@@ -295,6 +319,7 @@ const struct verb verb_trace = {
 		"                    header on for a port without one (tun, WireGuard)\n"
 		"  --pcap FILE       every packet of a capture, '-' for standard input\n"
 		"\n"
+		"'why' says what decided where no rule did; 'sgctl explain REASON' what a reason means.\n"
 		"'found': it belongs to a live session, whose rule is shown. 'cut': its session would end\n"
 		"because the rules have changed. A port that waits for its interface cannot be traced.\n",
 };

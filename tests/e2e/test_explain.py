@@ -50,6 +50,8 @@ def test_every_field_is_below_another():
     ("ports.vm1.timeouts.tcp_established", ["default   86400", "unit      seconds", "numbers 1 to 7776000"]),
     ("rule.id", ["it is required"]),
     ("reasons", ["rule_drop", "A rule says drop."]),
+    ("rule_drop", ["stats.reasons.rule_drop", "A rule says drop."]),
+    ("default", ["stats.reasons.default", "No rule matched.", "There is also ports.NAME.default"]),
     ("ports", ["interface", "(required)", "timeouts"]),
 ])
 def test_for_people(path, says):
@@ -72,6 +74,7 @@ def test_unknown(path, says):
 
 
 def test_usage():
+    assert "'reasons'" in explain().stdout
     assert explain("a", "b").returncode == 2
     done = explain("--help")
     assert done.returncode == 0 and "explain rule.src" in done.stdout

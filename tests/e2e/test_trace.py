@@ -179,13 +179,36 @@ def test_sgctl(daemon):
     done = daemon.sgctl("trace", "--port", "x", "--from", "tcp", "10.0.0.1:1234", "10.0.0.3:443")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0] == "pass by rule web/https"
-    assert "none; the packet would open one" in done.stdout
+    assert "none; the packet would open one" in done.stdout and "why" not in done.stdout
     done = daemon.sgctl("trace", "--port", "x", "--from", "udp", "[fd00::1]:5", "[fd00::2]:53", "-o", "json")
     assert json.loads(done.stdout)["rule"] == "web/no"
     done = daemon.sgctl("trace", "--port", "t", "--to", "ping", "10.0.0.1", "10.0.0.2")
     assert done.stdout.splitlines()[0] == "pass by rule web/ping"
     done = daemon.sgctl("trace", "--port", "t", "--to", "--packet", frame(b"", 40).hex(":"))
     assert done.stdout.splitlines()[0] == "pass by rule web/https"
+
+
+@pytest.mark.parametrize("port,verdict,why", [
+    ({"from": ["web"]}, "drop: default", "no rule of web decides"),
+    ({"from": []}, "drop: default", "'from' is closed: its list of ACLs is empty"),
+    ({"to": []}, "pass without a rule", "'from' is open: the port has no list of ACLs there"),
+    ({"from": [], "default": {"from": {"action": "allow"}}}, "pass without a rule",
+     "no rule decides, and the default of 'from' is allow"),
+])
+def test_sgctl_says_why(daemon, port, verdict, why):
+    before = daemon.api.get("/v1/ports/x")
+    daemon.api.put("/v1/ports/x", {"interface": "x0", **port})
+    try:
+        done = daemon.sgctl("trace", "--port", "x", "--from", "tcp", "10.0.0.1", "10.0.0.2:80")
+        assert done.stdout.splitlines()[0] == verdict
+        assert done.stdout.splitlines()[-1].split(None, 1) == ["why", why]
+    finally:
+        daemon.api.put("/v1/ports/x", before)
+
+
+def test_sgctl_names_the_port_of_an_interface(daemon):
+    done = daemon.sgctl("trace", "--port", "x0", "--from", "tcp", "10.0.0.1", "10.0.0.2:80")
+    assert done.returncode == 2 and "the interface x0 is guarded by port x\n" in done.stderr
 
 
 @pytest.mark.parametrize("args,message", [
