@@ -8,6 +8,7 @@
 
 #include "memory.h"
 #include "problems.h"
+#include "value.h"
 
 #define ANSWER_MAX_BYTES (256u << 20)
 
@@ -113,18 +114,37 @@ static int tell_failure(const struct cli *cli, CURLcode code)
 	return code == CURLE_WRITE_ERROR ? CLI_REFUSED : CLI_NO_DAEMON;
 }
 
+/* An error in the words of the command line: there a parameter of the query is an option, and an object
+ * is named by its kind. */
+static void add_error(struct problems *problems, const json_t *error, const struct request *request)
+{
+	static const char query[] = "query.";
+	const char *field = value_member(error, "field");
+	const char *message = value_member(error, "message");
+	bool is_absent = strcmp(value_member(error, "code"), "not_found") == 0;
+
+	if (is_absent && request->object)
+		problems_add(problems, NULL, 0, 0, "there is no %s", request->object);
+	else if (is_absent && strncmp(field, query, strlen(query)) == 0)
+		problems_add(problems, NULL, 0, 0, "%s", message);
+	else if (strncmp(field, query, strlen(query)) == 0)
+		problems_add(problems, NULL, 0, 0, "--%s: %s", field + strlen(query), message);
+	else
+		problems_add_item(problems, request->positions, error);
+}
+
 /* The daemon says no. */
-static int tell_refusal(const json_t *answer, long status, struct positions *positions)
+static int tell_refusal(const json_t *answer, long status, const struct request *request)
 {
 	const json_t *errors = json_object_get(answer, "errors"), *error;
 	struct problems problems = {0};
 	size_t i;
 
-	json_array_foreach(errors, i, error) problems_add_item(&problems, positions, error);
+	json_array_foreach(errors, i, error) add_error(&problems, error, request);
 	if (problems.count == 0)
 		problems_add(&problems, NULL, 0, 0,
 			     "the daemon answers HTTP %ld and does not say why", status);
-	problems_print(&problems, positions, "sgctl: ", stderr);
+	problems_print(&problems, request->positions, "sgctl: ", stderr);
 	problems_fini(&problems);
 	return CLI_REFUSED;
 }
@@ -153,7 +173,7 @@ int client_call(json_t **ret_answer, struct cli *cli, const struct request *requ
 	if (code != CURLE_OK)
 		return tell_failure(cli, code);
 	if (status < 200 || status > 299)
-		return tell_refusal(json, status, request->positions);
+		return tell_refusal(json, status, request);
 	if (!json) {
 		fprintf(stderr, "sgctl: %s answers something that is not JSON\n", cli->socket);
 		return CLI_REFUSED;

@@ -15,10 +15,12 @@ static int delete_object(struct cli *cli, const struct kind *kind, const char *n
 {
 	_cleanup_free_ char *escaped = client_escape(name);
 	_cleanup_free_ char *path = memory_format("/v1/%s/%s", kind->plural, escaped);
+	_cleanup_free_ char *object = memory_format("%s %s", kind->singular, name);
 	json_auto_t *answer = NULL;
 	int r;
 
-	r = client_call(&answer, cli, &(struct request){.method = "DELETE", .path = path});
+	r = client_call(&answer, cli,
+			&(struct request){.method = "DELETE", .path = path, .object = object});
 	if (r != CLI_DONE)
 		return r;
 	if (!output_data(cli, answer))

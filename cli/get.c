@@ -75,10 +75,12 @@ static int get_objects(struct cli *cli, const struct kind *kind, const char *nam
 	_cleanup_free_ char *escaped = client_escape(name ? name : "");
 	_cleanup_free_ char *path =
 		memory_format("/v1/%s%s%s", kind->plural, name ? "/" : "", escaped);
+	_cleanup_free_ char *object = memory_format("%s %s", kind->singular, name ? name : "");
 	json_auto_t *answer = NULL, *status = NULL;
 	int r;
 
-	r = client_get(&answer, cli, path);
+	r = client_call(&answer, cli,
+			&(struct request){.method = "GET", .path = path, .object = object});
 	if (r != CLI_DONE)
 		return r;
 	if (output_data(cli, answer))

@@ -2,9 +2,11 @@
 /* sgctl trace: what the policy would do with a packet, without doing it. */
 #include "trace.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "client.h"
 #include "complete.h"
@@ -93,6 +95,8 @@ static int take(int letter, char *value, void *data)
 	trace->has_fields = true;
 	if (strcmp(fields[letter - OPTION_FIELD].field, "vlan") == 0)
 		return set_vlan(trace->request, value);
+	if (letter == OPTION_FIELD && strpbrk(value, "+|/ "))
+		return options_misuse(&verb_trace, "--tcp-flags takes commas: syn,ack");
 	return set_text(trace->request, fields[letter - OPTION_FIELD].field, value);
 }
 
@@ -120,6 +124,35 @@ static int set_endpoint(json_t *request, const char *text, const char *address_f
 	return r;
 }
 
+static bool needs_port(const char *protocol)
+{
+	static const char *const names[] = {"tcp", "udp", "udplite", "sctp", "dccp"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcasecmp(names[i], protocol) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Says how a destination with a port is written: "fd77::1:22" is an address as a whole. */
+static int refuse_destination(const char *protocol, const char *text)
+{
+	const char *last = strrchr(text, ':');
+	_cleanup_free_ char *address = memory_format("%.*s", (int)(last ? last - text : 0), text);
+	struct in6_addr ignored;
+
+	if (!last)
+		return options_misuse(&verb_trace, "%s needs a port behind DST: %s:80", protocol,
+				      text);
+	if (last[1] != '\0' && last[1 + strspn(last + 1, "0123456789")] == '\0' &&
+	    inet_pton(AF_INET6, address, &ignored) == 1)
+		return options_misuse(&verb_trace, "%s needs a port behind DST: [%s]:%s", protocol,
+				      address, last + 1);
+	return options_misuse(&verb_trace, "%s needs a port behind DST: [%.*s]:80", protocol,
+			      (int)strcspn(text + (text[0] == '['), "]"), text + (text[0] == '['));
+}
+
 static int set_tuple(json_t *request, char **words)
 {
 	int r = set_text(request, "proto", words[0]);
@@ -128,6 +161,8 @@ static int set_tuple(json_t *request, char **words)
 		r = set_endpoint(request, words[1], "src", "sport");
 	if (r == OPTIONS_GO)
 		r = set_endpoint(request, words[2], "dst", "dport");
+	if (r == OPTIONS_GO && needs_port(words[0]) && !json_object_get(request, "dport"))
+		return refuse_destination(words[0], words[2]);
 	return r;
 }
 

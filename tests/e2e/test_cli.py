@@ -64,8 +64,11 @@ def test_get(daemon, files):
     assert json.loads(daemon.sgctl("-o", "json", "get", "acls").stdout) == daemon.api.get("/v1/acls")
     assert json.loads(daemon.sgctl("get", "acls", "web", "-o", "json").stdout) == daemon.api.get("/v1/acls/web")
     assert "clients" in daemon.sgctl("get", "groups").stdout
-    done = daemon.sgctl("get", "acls", "absent")
-    assert done.returncode == 2 and "absent" in done.stderr and done.stdout == ""
+    for words in (("get", "acls", "absent"), ("delete", "acl", "absent")):
+        done = daemon.sgctl(*words)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", "sgctl: there is no acl absent\n")
+    assert daemon.sgctl("stats", "--port", "nope").stderr == "sgctl: there is no port nope\n"
+    assert daemon.sgctl("sessions", "--sport", "x").stderr.startswith("sgctl: --sport: must be ")
 
 
 def test_delete(daemon, files):

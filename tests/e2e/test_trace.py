@@ -219,6 +219,11 @@ def test_sgctl_names_the_port_of_an_interface(daemon):
     (["--port", "x", "--from", "--packet", "00", "udp", "10.0.0.1", "10.0.0.2:5"], "not both"),
     (["--port", "x", "--from", "--pcap", "/nonexistent"], "/nonexistent: No such file"),
     (["--port", "zz", "--from", "udp", "10.0.0.1", "10.0.0.2:5"], "there is no port zz"),
+    (["--port", "x", "--from", "udp", "10.0.0.1", "10.0.0.2"], "udp needs a port behind DST: 10.0.0.2:80"),
+    (["--port", "x", "--from", "tcp", "fd00::1", "fd00::2"], "tcp needs a port behind DST: [fd00::2]:80"),
+    (["--port", "x", "--from", "tcp", "fd00::1", "[fd00::2]"], "tcp needs a port behind DST: [fd00::2]:80"),
+    (["--port", "x", "--from", "tcp", "fd77::2", "fd77::1:22"], "tcp needs a port behind DST: [fd77::1]:22"),
+    (["--port", "x", "--from", "tcp", "10.0.0.1", "10.0.0.2:5", "--tcp-flags", "syn+ack"], "commas: syn,ack"),
     (["--port", "x", "--from", "udp", "10.0.0.1", "10.0.0.2:70000"], "dport: "),
 ])
 def test_sgctl_refuses(daemon, args, message):
