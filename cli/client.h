@@ -19,7 +19,7 @@ struct request {
 	const json_t *body;          /* NULL: none */
 	const char *if_match;        /* NULL: none */
 	struct positions *positions; /* of the body's fields, for errors; NULL: none */
-	const char *object;          /* kind and name of what `path` names, for errors; NULL: none */
+	const char *object; /* kind and name of what `path` names, for errors; NULL: none */
 };
 
 /*

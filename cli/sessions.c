@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "options.h"
 #include "output.h"
+#include "ports.h"
 #include "table.h"
 #include "value.h"
 #include "yaml_print.h"
@@ -25,6 +26,8 @@ enum {
 static const char *const filters[] = {"port",  "proto", "src", "dst", "sport",
 				      "dport", "state", "acl", "rule"};
 #define FILTER_COUNT (sizeof(filters) / sizeof(filters[0]))
+#define FILTER_ACL   (FILTER_COUNT - 2)
+#define FILTER_RULE  (FILTER_COUNT - 1)
 
 static const char *const headers[] = {"PORT",     "OPENED", "PROTO", "SRC",   "DST",
 				      "STATE",    "RULE",   ">AGE",  ">IDLE", ">EXPIRES",
@@ -38,6 +41,8 @@ struct sessions {
 	unsigned long limit; /* 0: none */
 	size_t seen, pages;
 	struct table *table; /* NULL: data */
+	struct cli *cli;
+	json_t *ports; /* asked for by the first session without a rule */
 	enum output output;
 };
 
@@ -102,23 +107,41 @@ static void add_protocol(struct table *table, const json_t *session)
 		table_add(table, protocol);
 }
 
+/* A session without a rule came in where none decides, or by one that has been removed since. */
+static const char *name_absence(struct sessions *sessions, const json_t *session)
+{
+	const char *name = value_member(session, "port");
+	const json_t *port;
+
+	if (!sessions->ports &&
+	    client_get(&sessions->ports, sessions->cli, "/v1/ports") != CLI_DONE)
+		sessions->ports = memory_check(json_object());
+	port = json_object_get(sessions->ports, name);
+	return port && !ports_is_open(port, value_member(session, "opened")) ? "(rule is gone)"
+									     : "(no rule)";
+}
+
 /* Keys of rules hold their ACL already, or it stands beside them. */
-static void add_rule(struct table *table, const json_t *session)
+static void add_rule(struct sessions *sessions, const json_t *session)
 {
 	const char *acl = value_member(session, "acl"), *rule = value_member(session, "rule");
+	struct table *table = sessions->table;
 
-	if (acl[0] == '\0' || strpbrk(rule, "/:"))
+	if (rule[0] == '\0')
+		table_add(table, name_absence(sessions, session));
+	else if (acl[0] == '\0' || strpbrk(rule, "/:"))
 		table_add(table, rule);
 	else
 		table_format(table, "%s/%s", acl, rule);
 }
 
-static void add_session(struct table *table, const json_t *session)
+static void add_session(struct sessions *sessions, const json_t *session)
 {
 	static const char *const times[] = {"age_s", "idle_s", "expires_s"};
 	static const char *const counts[] = {"packets", "bytes"};
 	const json_t *orig = json_object_get(session, "orig");
 	const json_t *reply = json_object_get(session, "reply");
+	struct table *table = sessions->table;
 
 	table_add(table, value_member(session, "port"));
 	table_add(table, value_member(session, "opened"));
@@ -126,7 +149,7 @@ static void add_session(struct table *table, const json_t *session)
 	add_endpoint(table, session, "src", "sport");
 	add_endpoint(table, session, "dst", "dport");
 	table_add(table, value_member(session, "state"));
-	add_rule(table, session);
+	add_rule(sessions, session);
 	for (size_t i = 0; i < 3; i++)
 		table_format(table, "%.0fs", json_number_value(json_object_get(session, times[i])));
 	for (size_t i = 0; i < 2; i++)
@@ -171,7 +194,7 @@ static void take_sessions(struct sessions *sessions, const json_t *array)
 		if (sessions->limit && sessions->seen == sessions->limit)
 			return;
 		if (sessions->table)
-			add_session(sessions->table, session);
+			add_session(sessions, session);
 		else
 			print_session(sessions, session);
 		sessions->seen++;
@@ -218,6 +241,7 @@ static int list(struct cli *cli, struct sessions *sessions)
 	int r;
 
 	sessions->table = table;
+	sessions->cli = cli;
 	sessions->output = cli->output;
 	do
 		r = take_page(cli, sessions, &cursor);
@@ -226,6 +250,52 @@ static int list(struct cli *cli, struct sessions *sessions)
 		table_print(table, stdout);
 	else if (r == CLI_DONE)
 		print_end(sessions);
+	json_decref(sessions->ports);
+	return r;
+}
+
+static bool has_rule(const json_t *acl, const char *id)
+{
+	const json_t *rule;
+	size_t i;
+
+	json_array_foreach(json_object_get(acl, "rules"), i, rule)
+	{
+		if (strcmp(value_member(rule, "id"), id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A mistyped ACL or rule would look like one without sessions. `id` NULL: only the ACL. */
+static int check_rule(struct cli *cli, const char *acl, const char *id)
+{
+	_cleanup_free_ char *escaped = client_escape(acl);
+	_cleanup_free_ char *path = memory_format("/v1/acls/%s", escaped);
+	_cleanup_free_ char *object = memory_format("acl %s", acl);
+	json_auto_t *answer = NULL;
+	int r;
+
+	r = client_call(&answer, cli,
+			&(struct request){.method = "GET", .path = path, .object = object});
+	if (r != CLI_DONE || !id || has_rule(answer, id))
+		return r;
+	return options_misuse(&verb_sessions, "acl %s has no rule %s", acl, id);
+}
+
+static int check_names(struct cli *cli, const struct sessions *sessions)
+{
+	const char *acl = sessions->values[FILTER_ACL], *rule = sessions->values[FILTER_RULE];
+	const char *slash = rule ? strchr(rule, '/') : NULL;
+	int r = CLI_DONE;
+
+	if (acl && acl[0])
+		r = check_rule(cli, acl, slash ? NULL : rule);
+	if (r == CLI_DONE && slash > rule) {
+		_cleanup_free_ char *name = memory_format("%.*s", (int)(slash - rule), rule);
+
+		r = check_rule(cli, name, slash + 1);
+	}
 	return r;
 }
 
@@ -284,6 +354,9 @@ static int run(struct cli *cli, int argc, char **argv)
 		r = check(&sessions);
 	if (r != OPTIONS_GO)
 		return r;
+	r = check_names(cli, &sessions);
+	if (r != CLI_DONE)
+		return r;
 	return sessions.is_delete ? cut(cli, &sessions) : list(cli, &sessions);
 }
 
@@ -296,7 +369,8 @@ const struct verb verb_sessions = {
 		"\n"
 		"Lists the sessions that 'allow' rules opened; their replies pass without a rule. SRC is\n"
 		"who opened it, OPENED the direction of its first packet (from the port into the host, or\n"
-		"to the port). PACKETS and BYTES are those of the opener / of the replies.\n"
+		"to the port). RULE is (no rule) where its direction is open, (rule is gone) where it has\n"
+		"been removed or changed since. PACKETS and BYTES are those of the opener / of the replies.\n"
 		"\n"
 		"  --port NAME --proto NAME|NUMBER --src ADDRESS --dst ADDRESS --sport N --dport N\n"
 		"  --state half_open|established|closing|one_way|two_way --acl NAME\n"

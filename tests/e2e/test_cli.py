@@ -90,9 +90,21 @@ def test_sessions_and_stats(daemon, path, files):
     for word in ("udp", "fd01::1", "fd02::2", str(PORT), "two_way", "echo"):
         assert word in done.stdout, (word, done.stdout)
     assert len(json.loads(daemon.sgctl("sessions", "-o", "json").stdout)["sessions"]) == 1
+    assert daemon.sgctl("sessions", "--rule", "web/echo").stdout.count("web/echo") == 1
+    for words, message in ((("--rule", "web/nope"), "acl web has no rule nope"),
+                           (("--acl", "web", "--rule", "nope"), "acl web has no rule nope"),
+                           (("--delete", "--rule", "web/nope"), "acl web has no rule nope"),
+                           (("--acl", "nope"), "there is no acl nope")):
+        done = daemon.sgctl("sessions", *words)
+        assert done.returncode == 2 and done.stdout == "" and message in done.stderr, words
     done = daemon.sgctl("stats")
     assert done.returncode == 0 and "web/echo" in done.stdout
     assert json.loads(daemon.sgctl("stats", "-o", "json").stdout)["rules"]["web/echo"]["packets"] >= 2
+    # A rule that is gone, and a direction that has become open.
+    daemon.api.patch("/v1/config", {"ports": {"p": {"on_change": "keep", "from": []}}, "acls": {"web": None}})
+    assert "(rule is gone)" in daemon.sgctl("sessions").stdout
+    daemon.api.patch("/v1/config", {"ports": {"p": {"from": None}}})
+    assert "(no rule)" in daemon.sgctl("sessions").stdout
 
 
 def test_refusals_name_the_file_and_the_line(daemon, files):
