@@ -9,8 +9,9 @@
 #include "core/log.h"
 #include "engine/internal.h"
 
-#define BACKOFF_MAX_S  30
-#define REVIEWS_A_TICK 512 /* ports whose hooks are looked at in a second; some 10 µs each */
+#define BACKOFF_MAX_S 30
+#define REVIEWS_A_TICK \
+	512 /* ports whose hooks are looked at in a second; 3 µs each, with clsact 60 */
 
 static const char put_back_note[] = "somebody had taken its hooks away; they were put back";
 #define NOTED_MAX (DP_MESSAGE_SIZE - (int)sizeof(put_back_note) - 2)
