@@ -175,6 +175,11 @@ def test_ephemeral(fresh_lab, path):
     assert not os.path.exists(daemon.bpffs)
     daemon.kill()
     eventually(lambda: is_open(path, PORT + 1), 5, "programs go with their process")
+    daemon.start()
+    daemon.stop()
+    with open(daemon.log_path, encoding="utf-8") as log:
+        text = log.read()
+    assert "loading the data path" in text and "nothing is pinned" in text and "goes on filtering" not in text
 
 
 def test_private_mount_namespace_is_refused(fresh_lab, path):
@@ -203,7 +208,7 @@ def test_detach_all_leaves_nothing(fresh_lab, path, hook):
     assert tags
     daemon.stop()
     assert os.path.isdir(daemon.bpffs)
-    daemon.detach_all()
+    assert daemon.detach_all().stderr == "", "libbpf has nothing to say to the user"
     assert is_open(path, PORT + 1)
     assert not os.path.exists(daemon.bpffs)
     assert "xdp" not in path.host.link("h0") and "xdp" not in path.host.link("h1")
