@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -91,6 +92,17 @@ static void find_socket(struct local_facts *facts, const char *pid)
 	}
 }
 
+/* False only where it is known; other users' processes do not tell. */
+static bool is_in_this_network(const char *pid)
+{
+	_cleanup_free_ char *path = memory_format("/proc/%s/ns/net", pid);
+	struct stat theirs, ours;
+
+	return stat(path, &theirs) < 0 || stat("/proc/self/ns/net", &ours) < 0 ||
+	       (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
+}
+
+/* Where the socket is silent, a daemon of another network is not the one that is missed. */
 static void find_daemon(struct local_facts *facts)
 {
 	DIR *directory = opendir("/proc");
@@ -102,7 +114,8 @@ static void find_daemon(struct local_facts *facts)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		read_of(entry->d_name, "comm", name, sizeof(name));
-		if (strcmp(name, "secgd\n") != 0)
+		if (strcmp(name, "secgd\n") != 0 ||
+		    (facts->error && !is_in_this_network(entry->d_name)))
 			continue;
 		facts->daemon = (pid_t)strtol(entry->d_name, NULL, 10);
 		find_socket(facts, entry->d_name);
@@ -178,7 +191,8 @@ static void judge_socket(json_t *list, const struct local_facts *facts, const ch
 static void judge_daemon(json_t *list, const struct local_facts *facts, const char *start)
 {
 	if (!facts->daemon) {
-		add(list, "daemon_missing", "error", start, "no process secgd is seen");
+		add(list, "daemon_missing", "error", start,
+		    "no process secgd is seen in this network namespace");
 	} else if (facts->daemon_socket[0] && strcmp(facts->daemon_socket, facts->socket) != 0) {
 		_cleanup_free_ char *fix =
 			memory_format("sgctl --socket %s doctor", facts->daemon_socket);
