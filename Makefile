@@ -176,8 +176,10 @@ lint: ## layout, licences, static checks
 	$(Q)sh tests/support/lint.sh
 format: ## rewrite the C files in the project's layout
 	$(Q)clang-format -i $(C_FILES)
-docs: ## write docs/schema.md from docs/openapi.yaml
+POLICY_PAGE := docs/man/secg-policy.5
+docs: ## write docs/schema.md from docs/openapi.yaml, and the examples into secg-policy(5)
 	$(Q)$(PYTHON) docs/tools/openapi.py markdown > docs/schema.md.tmp && mv docs/schema.md.tmp docs/schema.md
+	$(Q)$(PYTHON) docs/tools/manual.py < $(POLICY_PAGE) > $(POLICY_PAGE).tmp && mv $(POLICY_PAGE).tmp $(POLICY_PAGE)
 bench: all $(BENCH) ## measure; JSON lines in $(BUILD)/bench/*.jsonl (root)
 	$(Q)for b in $(sort $(BENCH)); do echo "== $$b"; $$b || exit 1; done
 bench-%: all $(BUILD)/bench/%

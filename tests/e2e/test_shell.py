@@ -145,6 +145,16 @@ def test_man_page_of_the_policy(host, tmp_path):
             assert re.search(rf"\b{field}\b", page), f"{field} of a {what}"
 
 
+@pytest.mark.parametrize("name", ("three-tier", "container-host", "gateway"))
+def test_man_page_has_the_example(name):
+    """In full, so that the page alone is enough to begin with."""
+    page = {line.strip() for line in rendered("secg-policy.5").split("\n")}
+    with open(os.path.join(ROOT, f"docs/examples/{name}.yaml"), encoding="utf-8") as file:
+        lines = [line.strip() for line in file if "SPDX" not in line]
+    assert len(lines) > 50
+    assert [line for line in lines if line not in page] == []
+
+
 def test_install(tmp_path):
     run("make", "-C", ROOT, f"BUILD={BUILD}", f"DESTDIR={tmp_path}", "PREFIX=/usr/local", "install")
     share = tmp_path / "usr/local/share"

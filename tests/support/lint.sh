@@ -33,6 +33,8 @@ done
 # What is made from the description of the API is as new as the description.
 { /usr/bin/python3 docs/tools/openapi.py markdown 2>>"$findings" || true; } | cmp -s - docs/schema.md ||
 	echo "docs/schema.md:1: is not what docs/openapi.yaml says, run make docs" >>"$findings"
+/usr/bin/python3 docs/tools/manual.py <docs/man/secg-policy.5 | cmp -s - docs/man/secg-policy.5 ||
+	echo "docs/man/secg-policy.5:1: does not have the policies of docs/examples, run make docs" >>"$findings"
 
 # Leftovers. The pattern is put together so that this file does not find itself.
 words='TO''DO|FIX''ME|XX''X|HA''CK'
