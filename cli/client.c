@@ -93,7 +93,7 @@ static struct curl_slist *set_headers(CURL *curl, const struct request *request)
 }
 
 /* No answer: why, and the exit code that says so. */
-static int tell_failure(const struct cli *cli, CURLcode code)
+static int tell_failure(const struct cli *cli, CURLcode code, const struct request *request)
 {
 	struct client *client = cli->client;
 	long system_error = 0;
@@ -104,6 +104,9 @@ static int tell_failure(const struct cli *cli, CURLcode code)
 			cli->timeout_s);
 		return CLI_TIMEOUT;
 	}
+	if (code == CURLE_COULDNT_CONNECT && request->is_try &&
+	    (system_error == ENOENT || system_error == ECONNREFUSED))
+		return CLI_NO_DAEMON;
 	if (code == CURLE_COULDNT_CONNECT) {
 		fprintf(stderr, "sgctl: no daemon at %s: %s; is secgd running?\n", cli->socket,
 			system_error ? strerror((int)system_error) : client->reason);
@@ -171,7 +174,7 @@ int client_call(json_t **ret_answer, struct cli *cli, const struct request *requ
 		json = json_loadb(answer.bytes, answer.size, 0, NULL);
 	free(answer.bytes);
 	if (code != CURLE_OK)
-		return tell_failure(cli, code);
+		return tell_failure(cli, code, request);
 	if (status < 200 || status > 299)
 		return tell_refusal(json, status, request);
 	if (!json) {

@@ -6,6 +6,7 @@
 #define CLI_CLIENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "cli.h"
 #include "positions.h"
@@ -20,6 +21,7 @@ struct request {
 	const char *if_match;        /* NULL: none */
 	struct positions *positions; /* of the body's fields, for errors; NULL: none */
 	const char *object; /* kind and name of what `path` names, for errors; NULL: none */
+	bool is_try;        /* that there is no daemon yet is CLI_NO_DAEMON without a word */
 };
 
 /*

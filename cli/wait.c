@@ -107,29 +107,51 @@ static void show(const json_t *ports)
 	table_print(table, stdout);
 }
 
+/* The status. CLI_NO_DAEMON, of which nothing is said before the end, where there is no daemon. */
+static int get_status(json_t **ret_status, struct cli *cli, double left_s, bool was_there)
+{
+	const struct request request = {
+		.method = "GET",
+		.path = "/v1/status",
+		.is_try = left_s > 0 || was_there,
+	};
+
+	cli->timeout_s = left_s > 1 ? (long)left_s : 1;
+	return client_call(ret_status, cli, &request);
+}
+
+static int tell_gone(const struct cli *cli, long timeout_s)
+{
+	fprintf(stderr, "sgctl: the daemon at %s has gone and is not back after %ld s\n",
+		cli->socket, timeout_s);
+	return CLI_TIMEOUT;
+}
+
 static int wait_ports(struct cli *cli, const struct wait *wait)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
 	long timeout_s = cli->timeout_s;
 	double end = now_s() + (double)timeout_s;
+	bool was_there = false;
 
 	for (;;) {
 		json_auto_t *status = NULL, *ports = NULL;
 		double left = end - now_s();
-		int r;
+		int r = get_status(&status, cli, left, was_there);
 
-		cli->timeout_s = left > 1 ? (long)left : 1;
-		r = client_get(&status, cli, "/v1/status");
 		if (r == CLI_DONE)
 			r = select_ports(&ports, wait, status);
-		if (r != CLI_DONE)
+		was_there = was_there || r == CLI_DONE;
+		if (r == CLI_NO_DAEMON && left <= 0 && was_there)
+			return tell_gone(cli, timeout_s);
+		if (r != CLI_DONE && (r != CLI_NO_DAEMON || left <= 0))
 			return r;
-		if (are_reached(wait, ports)) {
+		if (r == CLI_DONE && are_reached(wait, ports)) {
 			if (!output_data(cli, ports))
 				show(ports);
 			return CLI_DONE;
 		}
-		if (now_s() >= end)
+		if (r == CLI_DONE && left <= 0)
 			return tell_timeout(wait, ports, timeout_s);
 		nanosleep(&pause, NULL);
 	}
@@ -193,7 +215,8 @@ const struct verb verb_wait = {
 	.help = "sgctl wait ports [NAME…] [--for STATE] [--timeout SECONDS]\n"
 		"\n"
 		"Returns when the ports named, or all ports of the policy, are guarded. Exits 4 if they\n"
-		"are not in time and says which, 2 if there is no such port.\n"
+		"are not in time and says which, 2 if there is no such port. A daemon that is not there yet\n"
+		"is waited for too; 3 if none comes.\n"
 		"\n"
 		"  --for STATE            guarded (default), waiting, degraded, failed, quarantined,\n"
 		"                         ambiguous\n"

@@ -135,6 +135,26 @@ def test_wait(daemon, path, files):
         assert daemon.sgctl("wait", *words).returncode == 2, words
 
 
+def test_wait_for_the_daemon(lab, path):
+    late = lab.daemon(path.server, name="late", start=False)
+    start = time.monotonic()
+    done = late.sgctl("wait", "ports", "--timeout", "1")
+    assert done.returncode == 3 and done.stderr.startswith("sgctl: no daemon at "), done.stderr
+    assert done.stderr.count("\n") == 1 and 0.9 < time.monotonic() - start < 3
+    waiting = subprocess.Popen([SGCTL, "--socket", late.socket, "wait", "ports", "--timeout", "30"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.3)
+    assert waiting.poll() is None
+    late.start()
+    assert waiting.communicate(timeout=10) == (None, "") and waiting.returncode == 0, "there are no ports"
+    late.apply({"ports": {"p": {"interface": "absent0"}}})
+    waiting = subprocess.Popen([SGCTL, "--socket", late.socket, "wait", "ports", "--timeout", "3"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    late.stop()
+    assert "has gone" in waiting.communicate(timeout=10)[1] and waiting.returncode == 4
+
+
 class Watched:
     def __init__(self, daemon, *words):
         self.process = subprocess.Popen([SGCTL, "--socket", daemon.socket, *words], stdout=subprocess.PIPE)
