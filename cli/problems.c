@@ -114,14 +114,33 @@ static const char *skip(const char *text, const char *end, size_t count)
 	return text;
 }
 
-/* A tab counts as the one character that it is, so that the caret stands right. */
+/* Bytes of the character of UTF-8 that begins here; 0 where none does. */
+static size_t character_size(const char *text, const char *end)
+{
+	unsigned char lead = (unsigned char)*text;
+	size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+
+	if (lead > 0xf4 || size > (size_t)(end - text))
+		return 0;
+	for (size_t i = 1; i < size; i++) {
+		if (is_character_start(text[i]))
+			return 0;
+	}
+	return size;
+}
+
+/* A tab counts as the one character that it is, so that the caret stands right; what is not UTF-8 is shown
+ * as '?'. */
 static void print_part(const char *text, const char *end, FILE *stream)
 {
 	while (text < end) {
-		size_t size = value_control_size(text);
+		size_t control = value_control_size(text), size = character_size(text, end);
 
-		fputc(size > 0 ? ' ' : *text, stream);
-		text += size > 0 ? size : 1;
+		if (control > 0 || size == 0)
+			fputc(control > 0 ? ' ' : '?', stream);
+		else
+			fwrite(text, 1, size, stream);
+		text += control > 0 ? control : size > 0 ? size : 1;
 	}
 }
 

@@ -34,6 +34,24 @@ static bool is_end(const char *bytes, size_t size, size_t index)
 	return index >= size;
 }
 
+/* The last place at which something stands. */
+static struct syntax_mark last_mark(const char *bytes, size_t size)
+{
+	struct syntax_mark at = {.line = 1, .column = 0}, last = {.line = 1, .column = 1};
+
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] == '\n') {
+			at.line++;
+			at.column = 0;
+		} else if (((unsigned char)bytes[i] & 0xc0) != 0x80) {
+			at.column++;
+		}
+		if (!isspace((unsigned char)bytes[i]))
+			last = at;
+	}
+	return last;
+}
+
 /* ── YAML ───────────────────────────────────────────────────────────────────────────────────────── */
 
 /* A list or mapping in brackets that does not go on or end as it must. */
@@ -72,6 +90,68 @@ static struct syntax yaml_character(struct syntax_mark at, const char *bytes, si
 	return at_mark(memory_format("a text that begins with '%c' needs quotes", c), at);
 }
 
+/* Quotes for an address that YAML reads otherwise in brackets: "::/0", "fe80::". */
+static struct syntax yaml_address(struct syntax_mark start, const char *bytes, size_t size)
+{
+	size_t offset = offset_of(start, bytes, size), length = 0;
+
+	while (offset + length < size && (isxdigit((unsigned char)bytes[offset + length]) ||
+					  memchr(":./", bytes[offset + length], 3)))
+		length++;
+	if (!memmem(bytes + offset, length, "::", 2))
+		return at_mark(memory_copy("':' does not belong here: a text with ':' in it needs "
+					   "quotes"),
+			       start);
+	return at_mark(memory_format("an IPv6 address needs quotes here: \"%.*s\"", (int)length,
+				     bytes + offset),
+		       start);
+}
+
+/* Where a value of a list or mapping in brackets should stand is something else, or nothing. */
+static struct syntax yaml_element(struct syntax_mark at, const char *bytes, size_t size)
+{
+	size_t offset = offset_of(at, bytes, size);
+
+	if (is_end(bytes, size, offset))
+		return at_mark(memory_copy("the file ends here, inside a list or mapping that has "
+					   "no ']' or '}' at its end"),
+			       last_mark(bytes, size));
+	if (bytes[offset] == ':')
+		return yaml_address(at, bytes, size);
+	return at_mark(memory_copy("a value is missing before this"), at);
+}
+
+/* A quote without its other one. */
+static struct syntax yaml_quote(struct syntax_mark start, const char *bytes, size_t size)
+{
+	size_t offset = offset_of(start, bytes, size);
+
+	return at_mark(memory_format("the text that begins here has no %c at its end",
+				     offset < size ? bytes[offset] : '"'),
+		       start);
+}
+
+struct syntax syntax_reader(int value, size_t offset, bool is_control, const char *bytes,
+			    size_t size)
+{
+	struct syntax_mark at = {.line = 1, .column = 1};
+
+	for (size_t i = 0; i < offset && i < size; i++) {
+		if (bytes[i] == '\n') {
+			at.line++;
+			at.column = 1;
+		} else if (((unsigned char)bytes[i] & 0xc0) != 0x80) {
+			at.column++;
+		}
+	}
+	if (is_control)
+		return at_mark(memory_format("the control character U+%04X cannot stand here: "
+					     "take it out, and save the file as UTF-8",
+					     (unsigned int)value),
+			       at);
+	return at_mark(memory_copy("this is not UTF-8: save the file as UTF-8"), at);
+}
+
 struct syntax syntax_yaml(const char *problem, struct syntax_mark at, const char *context,
 			  struct syntax_mark start, const char *bytes, size_t size)
 {
@@ -79,6 +159,12 @@ struct syntax syntax_yaml(const char *problem, struct syntax_mark at, const char
 		return yaml_flow(at, start, bytes, size, ']');
 	if (strcmp(problem, "did not find expected ',' or '}'") == 0)
 		return yaml_flow(at, start, bytes, size, '}');
+	if (strcmp(problem, "did not find expected node content") == 0)
+		return yaml_element(at, bytes, size);
+	if (strcmp(problem, "found unexpected ':'") == 0)
+		return yaml_address(start, bytes, size);
+	if (context && strcmp(context, "while scanning a quoted scalar") == 0)
+		return yaml_quote(start, bytes, size);
 	if (strcmp(problem, "found character that cannot start any token") == 0)
 		return yaml_character(at, bytes, size);
 	if (strcmp(problem, "did not find expected key") == 0)
@@ -103,24 +189,6 @@ struct syntax syntax_yaml(const char *problem, struct syntax_mark at, const char
 }
 
 /* ── JSON ───────────────────────────────────────────────────────────────────────────────────────── */
-
-/* The last place at which something stands. */
-static struct syntax_mark last_mark(const char *bytes, size_t size)
-{
-	struct syntax_mark at = {.line = 1, .column = 0}, last = {.line = 1, .column = 1};
-
-	for (size_t i = 0; i < size; i++) {
-		if (bytes[i] == '\n') {
-			at.line++;
-			at.column = 0;
-		} else if (((unsigned char)bytes[i] & 0xc0) != 0x80) {
-			at.column++;
-		}
-		if (!isspace((unsigned char)bytes[i]))
-			last = at;
-	}
-	return last;
-}
 
 static size_t characters(const char *text, size_t size)
 {
@@ -158,6 +226,12 @@ struct syntax syntax_json(const char *problem, int line, int column, const char 
 	near += strlen(near_word);
 	near_size = strlen(near) - 1; /* its closing quote */
 	at.column = token_column(column, near, near_size);
+	if (strncmp(problem, "unable to decode byte", strlen("unable to decode byte")) == 0) {
+		at.column = (uint32_t)column + 1; /* of the token's last good character */
+		return at_mark(memory_copy("this is not UTF-8: save the file as UTF-8"), at);
+	}
+	if (near[0] == '"' && strncmp(problem, "unexpected newline", head) == 0)
+		return at_mark(memory_copy("the text that begins here has no \" at its end"), at);
 	if (near[0] == '\'')
 		return at_mark(memory_copy("JSON has only double quotes: write \"…\""), at);
 	if (near_size == 1 && (near[0] == '}' || near[0] == ']'))

@@ -171,14 +171,15 @@ static void add_syntax(struct recorder *recorder, const yaml_parser_t *parser)
 	_cleanup_free_ char *message = NULL;
 	struct syntax syntax;
 
-	if (parser->error == YAML_READER_ERROR) {
-		problems_add(recorder->problems, recorder->file, 0, 0, "%s at byte %zu",
-			     parser->problem, parser->problem_offset);
-		return;
-	}
-	syntax = syntax_yaml(parser->problem ? parser->problem : "bad YAML",
-			     mark_of(parser->problem_mark), parser->context,
-			     mark_of(parser->context_mark), recorder->bytes, recorder->size);
+	if (parser->error == YAML_READER_ERROR)
+		syntax = syntax_reader(parser->problem_value, parser->problem_offset,
+				       strstr(parser->problem, "control character") != NULL,
+				       recorder->bytes, recorder->size);
+	else
+		syntax =
+			syntax_yaml(parser->problem ? parser->problem : "bad YAML",
+				    mark_of(parser->problem_mark), parser->context,
+				    mark_of(parser->context_mark), recorder->bytes, recorder->size);
 	message = syntax.message;
 	problems_add(recorder->problems, recorder->file, syntax.line, syntax.column, "%s", message);
 }

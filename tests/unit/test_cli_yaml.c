@@ -241,7 +241,7 @@ static void bad_syntax_names_its_place(void **state)
 		       "f.yaml:3:3: this is no element of the list that begins at 2:3: '-' is "
 		       "missing, or it is indented otherwise");
 	assert_refused("a: b\nc\n", "f.yaml:2:1: ':' is missing behind this name");
-	assert_refused("a: \xff\n", "f.yaml: invalid leading UTF-8 octet at byte 3");
+	assert_refused("a: \xff\n", "f.yaml:1:4: this is not UTF-8: save the file as UTF-8");
 	assert_refused(
 		"a: \"\\ud800\"\n",
 		"f.yaml:1:7: found invalid Unicode character escape code while parsing a quoted "
