@@ -14,7 +14,8 @@ bool output_data(const struct cli *cli, const json_t *value)
 		return false;
 	case OUTPUT_JSON:
 		if (cli->is_watching) {
-			json_dumpf(value, stdout, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+			json_dumpf(value, stdout,
+				   JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS | VALUE_REALS);
 			putchar('\n');
 		} else {
 			value_print_json(value, stdout);

@@ -168,7 +168,7 @@ static void print_session(const struct sessions *sessions, const json_t *session
 		yaml_print(list, YAML_SORTED, stdout);
 	} else {
 		fputs(sessions->seen > 0 ? ",\n" : "\n", stdout);
-		json_dumpf(session, stdout, JSON_SORT_KEYS);
+		json_dumpf(session, stdout, JSON_SORT_KEYS | VALUE_REALS);
 	}
 }
 

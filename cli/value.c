@@ -31,7 +31,8 @@ char *value_text(const json_t *value)
 		return memory_copy(json_string_value(value));
 	if (json_is_array(value))
 		return join(value);
-	return memory_check(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS));
+	return memory_check(
+		json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS | VALUE_REALS));
 }
 
 const char *value_member(const json_t *object, const char *name)
@@ -66,7 +67,7 @@ const char **value_keys(const json_t *object, size_t *ret_count)
 
 void value_print_json(const json_t *value, FILE *stream)
 {
-	json_dumpf(value, stream, JSON_ENCODE_ANY | JSON_INDENT(2) | JSON_SORT_KEYS);
+	json_dumpf(value, stream, JSON_ENCODE_ANY | JSON_INDENT(2) | JSON_SORT_KEYS | VALUE_REALS);
 	fputc('\n', stream);
 }
 

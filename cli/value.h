@@ -8,6 +8,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/* Reals with the digits that the daemon writes, for JSON's flags: 30.016, not 30.015999999999998. */
+#define VALUE_REALS JSON_REAL_PRECISION(12)
+
 /* Text of a value: a string bare, a list joined by commas, an object as compact JSON; "" for NULL. The
  * caller frees it. */
 char *value_text(const json_t *value);

@@ -115,7 +115,7 @@ static void print_scalar(const json_t *value, FILE *stream)
 	if (json_is_string(value))
 		print_text(json_string_value(value), stream);
 	else
-		json_dumpf(value, stream, JSON_ENCODE_ANY);
+		json_dumpf(value, stream, JSON_ENCODE_ANY | VALUE_REALS);
 }
 
 /* ── containers ─────────────────────────────────────────────────────────────────────────────────── */

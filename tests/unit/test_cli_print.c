@@ -60,6 +60,7 @@ static void small_values_stand_in_one_line(void **state)
 	assert_yaml("{\"acls\": {\"web\": {\"rules\": [{\"id\": \"a\", \"src\": [\"@x\"]}]}}}",
 		    "acls:\n  web: {rules: [{id: a, src: [\"@x\"]}]}\n");
 	assert_yaml("[{\"a\": [[1], {}]}]", "- a: [[1], {}]\n");
+	assert_yaml("{\"expires_s\": 30.016}", "expires_s: 30.016\n");
 }
 
 static void large_ones_stand_in_blocks(void **state)
@@ -215,6 +216,7 @@ static void the_line_is_quoted(void **state)
 	assert_printed("a\n", 9, 1, "f:9:1: no\n");
 	assert_printed("a\n", 0, 0, "f: no\n");
 	assert_printed("x\033[1m\xc2\x9b", 1, 3, "f:1:3: no\n    1 | x [1m \n      |   ^\n");
+	assert_printed("b\xfcr\xc3", 1, 2, "f:1:2: no\n    1 | b?r?\n      |  ^\n");
 	memset(wide, 'x', 300);
 	wide[200] = '!';
 	wide[300] = '\0';
