@@ -128,6 +128,9 @@ static void add_error(struct problems *problems, const json_t *error, const stru
 
 	if (is_absent && request->object)
 		problems_add(problems, NULL, 0, 0, "there is no %s", request->object);
+	else if (request->object && strcmp(value_member(error, "code"), "in_use") == 0)
+		problems_add(problems, NULL, 0, 0, "%s is in use: %s; take it out there first",
+			     request->object, field);
 	else if (is_absent && strncmp(field, query, strlen(query)) == 0)
 		problems_add(problems, NULL, 0, 0, "%s", message);
 	else if (strncmp(field, query, strlen(query)) == 0)
