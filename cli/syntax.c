@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
@@ -131,6 +132,14 @@ static struct syntax yaml_quote(struct syntax_mark start, const char *bytes, siz
 		       start);
 }
 
+static struct syntax control(unsigned int value, struct syntax_mark at)
+{
+	return at_mark(memory_format("the control character U+%04X cannot stand here: take it out, "
+				     "and save the file as UTF-8",
+				     value),
+		       at);
+}
+
 struct syntax syntax_reader(int value, size_t offset, bool is_control, const char *bytes,
 			    size_t size)
 {
@@ -145,10 +154,7 @@ struct syntax syntax_reader(int value, size_t offset, bool is_control, const cha
 		}
 	}
 	if (is_control)
-		return at_mark(memory_format("the control character U+%04X cannot stand here: "
-					     "take it out, and save the file as UTF-8",
-					     (unsigned int)value),
-			       at);
+		return control((unsigned int)value, at);
 	return at_mark(memory_copy("this is not UTF-8: save the file as UTF-8"), at);
 }
 
@@ -207,6 +213,21 @@ static uint32_t token_column(int column, const char *near, size_t near_size)
 	return column > (int)length ? (uint32_t)((size_t)column - length + 1) : 1;
 }
 
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* A byte that no text holds; jansson names it at the end of its sentence or before " near". */
+static struct syntax json_byte(const char *problem, struct syntax_mark at)
+{
+	const char *value = strstr(problem, "0x");
+
+	if (has_prefix(problem, "control character") && value)
+		return control((unsigned int)strtoul(value, NULL, 16), at);
+	return at_mark(memory_copy("this is not UTF-8: save the file as UTF-8"), at);
+}
+
 struct syntax syntax_json(const char *problem, int line, int column, const char *bytes, size_t size)
 {
 	static const char end[] = " near end of file", near_word[] = " near '";
@@ -220,17 +241,20 @@ struct syntax syntax_json(const char *problem, int line, int column, const char 
 			       last_mark(bytes, size));
 	at = (struct syntax_mark){.line = (uint32_t)line,
 				  .column = column > 0 ? (uint32_t)column : 1};
+	if (has_prefix(problem, "unable to decode byte") ||
+	    has_prefix(problem, "control character")) {
+		at.column = column > 0 ? (uint32_t)column + 1
+				       : 1; /* behind the token's last good character */
+		return json_byte(problem, at);
+	}
 	if (!near)
 		return at_mark(memory_copy(problem), at);
 	head = (size_t)(near - problem);
 	near += strlen(near_word);
 	near_size = strlen(near) - 1; /* its closing quote */
 	at.column = token_column(column, near, near_size);
-	if (strncmp(problem, "unable to decode byte", strlen("unable to decode byte")) == 0) {
-		at.column = (uint32_t)column + 1; /* of the token's last good character */
-		return at_mark(memory_copy("this is not UTF-8: save the file as UTF-8"), at);
-	}
-	if (near[0] == '"' && strncmp(problem, "unexpected newline", head) == 0)
+	if (near[0] == '"' &&
+	    (has_prefix(problem, "unexpected newline") || has_prefix(problem, "premature end")))
 		return at_mark(memory_copy("the text that begins here has no \" at its end"), at);
 	if (near[0] == '\'')
 		return at_mark(memory_copy("JSON has only double quotes: write \"…\""), at);
