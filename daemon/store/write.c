@@ -188,18 +188,25 @@ static void bind_counter(struct writer *writer, const char *name)
 	bind_text(writer, 2, rule, strlen(rule));
 }
 
+/* Binds the name of a number that differs from the other state's; false where there is nothing to do. */
+static bool begin_counter(struct writer *writer, const char *name, uint32_t id)
+{
+	if (writer->r < 0 || has_same_number(writer->other, name, id))
+		return false;
+	writer->r = writer_prepare(writer);
+	if (writer->r < 0)
+		return false;
+	bind_counter(writer, name);
+	return true;
+}
+
 static void remove_counter(const char *name, uint32_t id, bool is_new, void *data)
 {
 	struct writer *writer = data;
 
 	(void)is_new;
-	if (writer->r < 0 || has_same_number(writer->other, name, id))
-		return;
-	writer->r = writer_prepare(writer);
-	if (writer->r < 0)
-		return;
-	bind_counter(writer, name);
-	writer->r = writer_run(writer);
+	if (begin_counter(writer, name, id))
+		writer->r = writer_run(writer);
 }
 
 static void write_counter(const char *name, uint32_t id, bool is_new, void *data)
@@ -207,12 +214,8 @@ static void write_counter(const char *name, uint32_t id, bool is_new, void *data
 	struct writer *writer = data;
 
 	(void)is_new;
-	if (writer->r < 0 || has_same_number(writer->other, name, id))
+	if (!begin_counter(writer, name, id))
 		return;
-	writer->r = writer_prepare(writer);
-	if (writer->r < 0)
-		return;
-	bind_counter(writer, name);
 	sqlite3_bind_int64(writer->statement, 3, id);
 	writer->r = writer_run(writer);
 }
