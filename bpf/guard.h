@@ -54,7 +54,7 @@ __inline int guard_find(struct guard *g, const struct secg_ifindex *entry, __u32
 /* The second line of the port, looked up when a packet needs it. NULL cannot happen in a valid table. */
 __inline const struct secg_port_rules *guard_rules(const struct guard *g)
 {
-	return table_line(g->ports + g->id * 2 + 1);
+	return table_line(g->ports + g->id * SECG_PORT_LINES + 1);
 }
 
 #endif

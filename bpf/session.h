@@ -198,10 +198,10 @@ __inline void session_free(struct session *found, const struct secg_flow_key *ke
 		overflow_add(hash, -1);
 }
 
-/* The port of an id in the live generation, two lines from line `ports` on. */
+/* The port of an id in the live generation, SECG_PORT_LINES from line `ports` on. */
 __inline const struct secg_port *port_find(__u32 ports, __u32 id)
 {
-	return table_line(ports + id * 2);
+	return table_line(ports + id * SECG_PORT_LINES);
 }
 
 /* Room in a way: nothing there, or an expired session. `version` is that of the slot. */

@@ -16,6 +16,9 @@ static json_t *object_json(const struct config *config, enum object_kind kind, c
 	const struct group *group;
 	const struct service *service;
 	const struct port *port;
+	const struct security_group *security_group;
+	const struct macip *macip;
+	const struct port_template *template;
 
 	switch (kind) {
 	case OBJECT_ACL:
@@ -30,6 +33,15 @@ static json_t *object_json(const struct config *config, enum object_kind kind, c
 	case OBJECT_PORT:
 		port = config_find_port(config, name);
 		return port ? port->json : NULL;
+	case OBJECT_SECURITY_GROUP:
+		security_group = config_find_security_group(config, name);
+		return security_group ? security_group->json : NULL;
+	case OBJECT_MACIP:
+		macip = config_find_macip(config, name);
+		return macip ? macip->json : NULL;
+	case OBJECT_PORT_TEMPLATE:
+		template = config_find_template(config, name);
+		return template ? template->json : NULL;
 	case OBJECT_KIND_COUNT:
 		break;
 	}

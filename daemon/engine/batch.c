@@ -102,7 +102,7 @@ static int parse_wanted(struct change *change, const struct draft *on, struct co
 	json_t *wanted = wanted_document(change, on);
 	int r;
 
-	r = wanted ? config_parse(ret_config, wanted, &change->result.errors) : -ENOMEM;
+	r = wanted ? config_parse(ret_config, wanted, NULL, &change->result.errors) : -ENOMEM;
 	json_decref(wanted);
 	if (r < 0 && change->result.errors.count == 0)
 		refuse_memory(change);

@@ -75,7 +75,7 @@ static int build_stored(struct engine *engine, struct generation **ret_next, boo
 	if (live->number == 0)
 		live->number = 1;
 	context.number = live->number + 1;
-	r = config_parse(&config, live->document, reterr);
+	r = config_parse(&config, live->document, NULL, reterr);
 	if (r < 0)
 		return r;
 	r = generation_build(ret_next, config, live->document, &context, reterr);

@@ -192,7 +192,7 @@ int generation_from_store(struct generation **ret_generation, struct store_state
 		json_decref(empty);
 		return -ENOMEM;
 	}
-	r = config_parse(&generation->config, empty, &errs);
+	r = config_parse(&generation->config, empty, NULL, &errs);
 	json_decref(empty);
 	if (r < 0)
 		return r;

@@ -33,7 +33,7 @@ static uint32_t flags_of(const struct generation_port *entry)
 	if (entry->port->is_tcp_strict)
 		flags |= SECG_PORT_TCP_STRICT;
 	/* What is kept must be found, also where no rule is left that tracks. */
-	if (entry->port->keeps_sessions)
+	if (entry->port->on_change == ON_CHANGE_KEEP)
 		flags |= SECG_PORT_KEEP | SECG_PORT_STATEFUL;
 	return flags;
 }

@@ -12,6 +12,9 @@ const char *const object_kind_names[OBJECT_KIND_COUNT] = {
 	[OBJECT_GROUP] = "groups",
 	[OBJECT_SERVICE] = "services",
 	[OBJECT_PORT] = "ports",
+	[OBJECT_SECURITY_GROUP] = "security_groups",
+	[OBJECT_MACIP] = "macip",
+	[OBJECT_PORT_TEMPLATE] = "port_templates",
 };
 
 static int document_schema(struct parser *parser, const struct path *path, const json_t *value,
@@ -83,10 +86,11 @@ static const struct field document_fields[] = {
 static const struct schema document_object = {"a policy document", document_fields,
 					      ARRAY_SIZE(document_fields)};
 
-int config_parse(struct config **ret_config, const json_t *document, struct errors *reterr)
+int config_parse(struct config **ret_config, const json_t *document,
+		 const struct config_runtime *runtime, struct errors *reterr)
 {
 	_cleanup_(config_freep) struct config *config = calloc(1, sizeof(*config));
-	struct parser parser = {.errors = reterr, .config = config};
+	struct parser parser = {.errors = reterr, .config = config, .runtime = runtime};
 	int result = 0;
 
 	if (!config)
@@ -150,6 +154,23 @@ const struct service *config_find_service(const struct config *config, const cha
 const struct port *config_find_port(const struct config *config, const char *name)
 {
 	return find(name, config->ports, config->port_count, sizeof(*config->ports));
+}
+
+const struct security_group *config_find_security_group(const struct config *config,
+							const char *name)
+{
+	return find(name, config->security_groups, config->security_group_count,
+		    sizeof(*config->security_groups));
+}
+
+const struct macip *config_find_macip(const struct config *config, const char *name)
+{
+	return find(name, config->macips, config->macip_count, sizeof(*config->macips));
+}
+
+const struct port_template *config_find_template(const struct config *config, const char *name)
+{
+	return find(name, config->templates, config->template_count, sizeof(*config->templates));
 }
 
 /* Adds one object to a kind; shipped ones have no JSON and are left out. */

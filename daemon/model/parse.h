@@ -14,12 +14,14 @@
 #include "core/error.h"
 
 struct config;
+struct config_runtime;
 
 struct parser {
 	struct errors *errors;
 	struct config
 		*config; /* being built; kinds that others refer to are complete before those */
-	size_t ranges;   /* address ranges held so far, against MODEL_MAX_RANGES */
+	const struct config_runtime *runtime; /* NULL: nothing beside the document */
+	size_t ranges; /* address ranges held so far, against MODEL_MAX_RANGES */
 };
 
 /* Address ranges of all groups and rules together: 32 bytes each. */

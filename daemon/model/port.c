@@ -106,12 +106,15 @@ static int port_on_change(struct parser *parser, const struct path *path, const 
 			  void *object)
 {
 	static const struct word words[] = {
-		{"recheck", false}, {"keep", true}, {"cut", WORD_UNSUPPORTED}};
+		{"recheck", ON_CHANGE_RECHECK},
+		{"keep", ON_CHANGE_KEEP},
+		{"cut", WORD_UNSUPPORTED},
+	};
 	struct port_draft *draft = object;
-	int keeps = false;
-	int r = word_field(parser, path, value, draft, words, ARRAY_SIZE(words), &keeps);
+	int on_change = ON_CHANGE_RECHECK;
+	int r = word_field(parser, path, value, draft, words, ARRAY_SIZE(words), &on_change);
 
-	draft->port->keeps_sessions = keeps;
+	draft->port->on_change = on_change;
 	return r;
 }
 

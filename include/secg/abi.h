@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#define SECG_LAYOUT        1
+#define SECG_LAYOUT        2
 #define SECG_MAGIC         0x73656367u /* "secg" */
 
 #define SECG_MAX_PORTS     4096 /* ports of one daemon; port ids are 1..SECG_MAX_PORTS-1, 0 is none */

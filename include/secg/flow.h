@@ -93,6 +93,8 @@ static inline int secg_has_ports(__u8 proto)
 #define SECG_FLOW_SYN_REPLY         0x00000040u /* the other side has sent its SYN */
 #define SECG_FLOW_FIN_ORIG          0x00000080u
 #define SECG_FLOW_FIN_REPLY         0x00000100u
+#define SECG_FLOW_OWN_TIMEOUT       0x00000200u /* its rule has a timeout: secg_flow_account.timeout */
+#define SECG_FLOW_WATCHED           0x00000400u /* its rule is logged or sampled on every packet */
 #define SECG_FLOW_INCARNATION_SHIFT 16
 
 /* Which of a port's timeouts (enum secg_timeout) a session in this state has. */
@@ -126,7 +128,7 @@ enum secg_side {
 struct secg_flow_state {
 	__u32 state; /* SECG_FLOW_* */
 	__u32 seen;  /* tick of the last packet */
-	__u32 rule;  /* index of the rule's counter; 0: no rule (absent direction, default allow) */
+	__u32 rule;  /* rule word (SECG_RULE_*); 0: no rule (absent direction, default allow) */
 	__u32 generation; /* secg_port.policy_generation under which it was last judged */
 };
 
@@ -138,16 +140,19 @@ struct secg_flow_account {
 	__u32 created; /* tick */
 	__u16 port;    /* id of the port on which it opened */
 	__u16 zero;
+	__u32 timeout; /* ticks; with SECG_FLOW_OWN_TIMEOUT, once it is answered */
+	__u8 mac[2]
+		[6]; /* by enum secg_side, where the port resets expired sessions; zero: not seen */
 };
 _Static_assert(sizeof(struct secg_flow_state) == 16, "no holes");
-_Static_assert(sizeof(struct secg_flow_account) == 48, "no holes");
+_Static_assert(sizeof(struct secg_flow_account) == 64, "no holes");
 
 /* Value of secg_new and secg_overflow. */
 struct secg_flow {
 	struct secg_flow_state s;
 	struct secg_flow_account a;
 };
-_Static_assert(sizeof(struct secg_flow) == 64, "no holes");
+_Static_assert(sizeof(struct secg_flow) == 80, "no holes");
 
 /*
  * Line 0 is what a lookup reads, line 1 what every packet writes. `version` is odd while a BPF program
@@ -161,9 +166,28 @@ struct secg_slot {
 	struct secg_flow_state s;
 
 	struct secg_flow_account a;
-	__u64 zero[2];
 };
 _Static_assert(sizeof(struct secg_slot) == 128, "two lines");
+
+/*
+ * Value of the array secg_usage, by port id: sessions of ports with limits. The daemon counts them anew
+ * every second; in between the programs add what opens and take away what they end. Never more than
+ * there are, but for flows that the LRU of new ones evicts before the next count.
+ */
+struct secg_usage {
+	__u32 sessions;
+	__u32 half_open;
+};
+_Static_assert(sizeof(struct secg_usage) == 8, "no holes");
+
+/* Key of the LRU hash secg_sources; its value is a __u32, sessions as in struct secg_usage. */
+struct secg_source_key {
+	__be32 addr[4]; /* of the opener */
+	__u16 port;     /* port id */
+	__u8 family;    /* 4, 6 */
+	__u8 zero;
+};
+_Static_assert(sizeof(struct secg_source_key) == 20, "no holes");
 
 /* Key and value of secg_fragments: the verdict of a datagram's first fragment. */
 struct secg_fragment_key {

@@ -15,6 +15,12 @@ enum secg_trace_session {
 	SECG_TRACE_SESSION_CUT,     /* its session would fall to the present policy */
 };
 
+enum secg_trace_antispoof {
+	SECG_TRACE_ANTISPOOF_OFF,
+	SECG_TRACE_ANTISPOOF_PASS,
+	SECG_TRACE_ANTISPOOF_FAIL,
+};
+
 /* Value of the array secg_trace, entry 0. Host byte order. */
 struct secg_trace {
 	__u64 generation;
@@ -25,7 +31,7 @@ struct secg_trace {
 	__u32 would_create; /* 1: the packet would open a session */
 	__u32 is_released;  /* 1: the port is being detached, everything passes */
 	__u32 needs_overflow; /* 1: it answers a session whose bucket is full: session_full if secg_overflow is */
-	__u32 zero;
+	__u32 antispoof; /* enum secg_trace_antispoof */
 };
 _Static_assert(sizeof(struct secg_trace) == 40, "no holes");
 

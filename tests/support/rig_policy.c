@@ -57,7 +57,7 @@ static struct config *parse(const char *document)
 	json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 	if (!json)
 		rig_die("%s at %d: %s", error.text, error.position, text);
-	if (config_parse(&config, json, &errs) < 0)
+	if (config_parse(&config, json, NULL, &errs) < 0)
 		rig_die("%s: %s", errs.count ? errs.items[0].field : "?",
 			errs.count ? errs.items[0].message : "config_parse failed");
 	json_decref(json);
@@ -99,7 +99,7 @@ static void fill(struct rig_port *ret_port, const struct port *port)
 	if (port->is_tcp_strict)
 		ret_port->flags |= SECG_PORT_TCP_STRICT;
 	/* Kept sessions are looked up even where no rule tracks any more. */
-	if (port->keeps_sessions)
+	if (port->on_change == ON_CHANGE_KEEP)
 		ret_port->flags |= SECG_PORT_KEEP | SECG_PORT_STATEFUL;
 }
 

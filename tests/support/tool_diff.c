@@ -272,7 +272,7 @@ static void parse_policy(struct trial *trial)
 {
 	struct errors errors = {0};
 
-	if (config_parse(&trial->config, trial->document, &errors) < 0)
+	if (config_parse(&trial->config, trial->document, NULL, &errors) < 0)
 		broken(errors.count ? errors.items[0].field : "policy",
 		       errors.count ? errors.items[0].message : "no memory");
 	if (trial->config->acl_count > SECG_MAX_ACLS)

@@ -433,7 +433,7 @@ static void apply(struct trial *trial, const json_t *document)
 
 	config_freep(&trial->config);
 	trial->config = NULL;
-	if (config_parse(&trial->config, document, &errors) < 0)
+	if (config_parse(&trial->config, document, NULL, &errors) < 0)
 		rest_broken(&rest, "policy", errors.count ? errors.items[0].message : "no memory");
 	json_decref(rest_ask(&rest, "PUT", "/v1/config", document));
 }

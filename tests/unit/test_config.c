@@ -33,7 +33,7 @@ static struct config *parse_json(const json_t *document)
 	_cleanup_(errors_fini) struct errors errors = {0};
 	struct config *config = NULL;
 
-	if (config_parse(&config, document, &errors) < 0)
+	if (config_parse(&config, document, NULL, &errors) < 0)
 		fail_msg("%s: %s", errors.items[0].field, errors.items[0].message);
 	return config;
 }
@@ -341,7 +341,7 @@ static void test_address_ranges_have_a_limit(void **state)
 		snprintf(name, sizeof(name), "h%d", i);
 		json_object_set_new(groups, name, json_pack("{s:[s]}", "groups", "g"));
 	}
-	assert_int_equal(config_parse(&config, document, &errors), -EINVAL);
+	assert_int_equal(config_parse(&config, document, NULL, &errors), -EINVAL);
 	assert_int_equal(errors.items[0].code, ERROR_LIMIT);
 }
 
@@ -358,7 +358,8 @@ static void test_port_defaults(void **state)
 	assert_int_equal(port->hook, PORT_HOOK_AUTO);
 	assert_false(port->list[SECG_FROM].is_given || port->list[SECG_TO].is_given);
 	assert_int_equal(port->list[SECG_TO].otherwise, SECG_ACTION_DROP);
-	assert_false(port->has_infrastructure || port->is_tcp_strict || port->keeps_sessions);
+	assert_false(port->has_infrastructure || port->is_tcp_strict ||
+		     port->on_change != ON_CHANGE_RECHECK);
 	assert_int_equal(port->timeout_s[SECG_TIMEOUT_ICMP], 0);
 	assert_int_equal(timeout_default_s[SECG_TIMEOUT_TCP_ESTABLISHED], 86400);
 }
@@ -382,7 +383,7 @@ static void test_port_fields(void **state)
 	assert_true(port->list[SECG_TO].is_given && !port->list[SECG_TO].acl_count);
 	assert_int_equal(port->list[SECG_TO].otherwise, SECG_ACTION_ALLOW);
 	assert_true(port->has_infrastructure && !port->infrastructure);
-	assert_true(port->is_tcp_strict && port->keeps_sessions);
+	assert_true(port->is_tcp_strict && port->on_change == ON_CHANGE_KEEP);
 	assert_int_equal(port->timeout_s[SECG_TIMEOUT_TCP_CLOSING], 7);
 	assert_int_equal(port->timeout_s[SECG_TIMEOUT_OTHER], 7776000);
 }

@@ -326,7 +326,7 @@ static void check_row(const struct row *row)
 	char found[2048] = "";
 	size_t size = 0;
 
-	assert_int_equal(config_parse(&config, document, &errors), -EINVAL);
+	assert_int_equal(config_parse(&config, document, NULL, &errors), -EINVAL);
 	assert_null(config);
 	assert_true(json_equal(document, copy));
 	for (size_t i = 0; i < errors.count; i++)
@@ -396,7 +396,7 @@ static void test_a_name_has_63_characters_at_most(void **state)
 		name[length] = '\0';
 		document = json_pack("{s:{s:{}},s:{s:{s:s}}}", "acls", name, "ports", name,
 				     "interface", "eth0");
-		assert_int_equal(config_parse(&config, document, &errors),
+		assert_int_equal(config_parse(&config, document, NULL, &errors),
 				 length == 63 ? 0 : -EINVAL);
 		assert_int_equal(errors.count, length == 63 ? 0 : 2);
 	}
@@ -413,7 +413,7 @@ static void test_the_first_hundred_mistakes_are_kept(void **state)
 	for (int i = 0; i < 250; i++)
 		json_array_append_new(rules, json_integer(i));
 	document = json_pack("{s:{s:{s:O}}}", "acls", "w", "rules", rules);
-	assert_int_equal(config_parse(&config, document, &errors), -EINVAL);
+	assert_int_equal(config_parse(&config, document, NULL, &errors), -EINVAL);
 	assert_int_equal(errors.count, 100);
 	assert_int_equal(errors.dropped, 150);
 	assert_string_equal(errors.items[99].field, "acls.w.rules[99]");
@@ -434,7 +434,8 @@ static void test_ports_have_a_limit(void **state)
 			json_object_set_new(json_object_get(document, "ports"), name,
 					    json_pack("{s:s}", "interface", name));
 		}
-		assert_int_equal(config_parse(&config, document, &errors), over ? -EINVAL : 0);
+		assert_int_equal(config_parse(&config, document, NULL, &errors),
+				 over ? -EINVAL : 0);
 		if (over) {
 			assert_int_equal(errors.count, 1);
 			assert_int_equal(errors.items[0].code, ERROR_LIMIT);
@@ -459,7 +460,7 @@ static void test_messages_stay_utf8(void **state)
 			strcat(text, "€");
 		document = json_pack("{s:{s:{s:[{s:s,s:s,s:s}]}}}", "acls", "w", "rules", "id", "r",
 				     "action", "drop", "src", text);
-		assert_int_equal(config_parse(&config, document, &errors), -EINVAL);
+		assert_int_equal(config_parse(&config, document, NULL, &errors), -EINVAL);
 		message = json_string(errors.items[0].message);
 		assert_non_null(message);
 		assert_non_null(strstr(errors.items[0].message, "€…"));

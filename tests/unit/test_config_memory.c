@@ -104,7 +104,7 @@ static int pass(struct errors *errors, size_t *ret_changes)
 	if (!r)
 		r = document_read(&patch, patch_text, strlen(patch_text), errors);
 	if (!r)
-		r = config_parse(&config, document, errors);
+		r = config_parse(&config, document, NULL, errors);
 	if (r < 0)
 		return r;
 	normal = config_document(config);
@@ -113,7 +113,7 @@ static int pass(struct errors *errors, size_t *ret_changes)
 	merged = document_merge(normal, patch);
 	if (!merged)
 		return -ENOMEM;
-	r = config_parse(&merged_config, merged, errors);
+	r = config_parse(&merged_config, merged, NULL, errors);
 	if (r < 0)
 		return r;
 	merged_normal = config_document(merged_config);
@@ -140,7 +140,7 @@ static int pass_wrong(struct errors *errors, size_t *ret_changes)
 	int r = document_read(&document, wrong_text, strlen(wrong_text), errors);
 
 	if (!r)
-		r = config_parse(&config, document, errors);
+		r = config_parse(&config, document, NULL, errors);
 	assert_null(config);
 	*ret_changes = errors->count;
 	return r;

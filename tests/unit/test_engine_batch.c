@@ -30,7 +30,7 @@ static int setup(void **state)
 	struct errors errs = {0};
 	json_t *document = json_loads(START, 0, NULL);
 
-	if (config_parse(&fixture->config, document, &errs) < 0)
+	if (config_parse(&fixture->config, document, NULL, &errs) < 0)
 		return -1;
 	json_decref(document);
 	fixture->document = config_document(fixture->config);

@@ -69,7 +69,7 @@ static int try_build(struct generation **ret_generation, const struct generation
 	int r;
 
 	assert_non_null(document);
-	if (config_parse(&config, document, &errs) < 0)
+	if (config_parse(&config, document, NULL, &errs) < 0)
 		fail_msg("%s: %s", errs.items[0].field, errs.items[0].message);
 	r = generation_build(ret_generation, config, document, &context, &errs);
 	json_decref(document);

@@ -24,7 +24,7 @@
 static void test_version(void **state)
 {
 	(void)state;
-	assert_int_equal(SECG_LAYOUT, 1);
+	assert_int_equal(SECG_LAYOUT, 2);
 	assert_int_equal(SECG_MAGIC, 0x73656367u);
 	assert_int_equal(SECG_ONES_LINES, 20);
 	assert_int_equal(SECG_WAYS, 4);
@@ -60,17 +60,31 @@ static void test_root_and_ports(void **state)
 	AT(secg_root, port_count, 20);
 	AT(secg_root, extents, 24);
 	AT(secg_root, extent_count, 28);
-	SIZE(secg_port, 128);
+	AT(secg_root, ticks_q8, 32);
+	SIZE(secg_port, 192);
 	AT(secg_port, flags, 0);
 	AT(secg_port, policy_generation, 4);
 	AT(secg_port, domain, 8);
 	AT(secg_port, infra, 10);
 	AT(secg_port, timeout, 16);
+	AT(secg_port, pickup_until, 48);
 	AT(secg_port, rules, 64);
+	AT(secg_port, spoof, 128);
 	SIZE(secg_port_rules, 64);
 	AT(secg_port_rules, policy, 0);
 	AT(secg_port_rules, counters, 8);
-	AT(secg_port_rules, otherwise, 16);
+	AT(secg_port_rules, own, 16);
+	AT(secg_port_rules, otherwise, 24);
+	AT(secg_port_rules, limit_sessions, 28);
+	AT(secg_port_rules, limit_source, 32);
+	AT(secg_port_rules, limit_half_open, 36);
+	SIZE(secg_port_spoof, 64);
+	AT(secg_port_spoof, policy, 0);
+	AT(secg_port_spoof, pair, 16);
+	SIZE(secg_pair, 24);
+	AT(secg_pair, mac, 0);
+	AT(secg_pair, family, 6);
+	AT(secg_pair, address, 8);
 }
 
 static void test_policy(void **state)
@@ -93,11 +107,22 @@ static void test_policy(void **state)
 	AT(secg_section, proto, 24);
 	AT(secg_section, l4, 28);
 	AT(secg_section, no_l4, 36);
+	AT(secg_section, vlan, 44);
+	AT(secg_section, ethertype, 48);
+	AT(secg_section, bytes, 52);
+	AT(secg_section, byte_count, 56);
+	AT(secg_section, own, 60);
+	SIZE(secg_byte_table, 16);
+	AT(secg_byte_table, byte, 0);
+	AT(secg_byte_table, table, 4);
+	AT(secg_byte_table, absent, 8);
 	SIZE(secg_policy, 192);
 	SIZE(secg_entry, 16);
 	AT(secg_entry, slot, 0);
 	AT(secg_entry, next, 4);
 	AT(secg_entry, action, 8);
+	AT(secg_entry, flags, 9);
+	AT(secg_entry, timeout_s, 12);
 	SIZE(secg_port_counters, 832);
 	AT(secg_port_counters, passed, 0);
 	AT(secg_port_counters, dropped, 32);
@@ -119,13 +144,15 @@ static void test_flows(void **state)
 	AT(secg_flow_state, seen, 4);
 	AT(secg_flow_state, rule, 8);
 	AT(secg_flow_state, generation, 12);
-	SIZE(secg_flow_account, 48);
+	SIZE(secg_flow_account, 64);
 	AT(secg_flow_account, packets, 0);
 	AT(secg_flow_account, bytes, 16);
 	AT(secg_flow_account, edge, 32);
 	AT(secg_flow_account, created, 40);
 	AT(secg_flow_account, port, 44);
-	SIZE(secg_flow, 64);
+	AT(secg_flow_account, timeout, 48);
+	AT(secg_flow_account, mac, 52);
+	SIZE(secg_flow, 80);
 	AT(secg_flow, a, 16);
 	SIZE(secg_slot, 128);
 	AT(secg_slot, key, 0);

@@ -41,7 +41,7 @@ static struct config *read_config(const char *text)
 	struct errors errs = {0};
 	json_t *document = read_text(text);
 
-	if (config_parse(&config, document, &errs) < 0)
+	if (config_parse(&config, document, NULL, &errs) < 0)
 		print_error("%s: %s\n", errs.items[0].field, errs.items[0].message);
 	json_decref(document);
 	assert_non_null(config);
@@ -263,7 +263,7 @@ static struct config *many_rules(unsigned int count, bool is_hidden)
 								    is_hidden && !i ? 65535 : i)));
 	document = json_pack("{s:{s:{s:o}}, s:{s:{s:s, s:[s]}}}", "acls", "a", "rules", rules,
 			     "ports", "p", "interface", "x", "from", "a");
-	assert_int_equal(config_parse(&config, document, &errs), 0);
+	assert_int_equal(config_parse(&config, document, NULL, &errs), 0);
 	json_decref(document);
 	return config;
 }

@@ -557,7 +557,7 @@ static void agrees_with_brute_force(void **unused)
 		_cleanup_(config_freep) struct config *config = NULL;
 		struct errors errs = {0};
 
-		if (config_parse(&config, document, &errs) < 0)
+		if (config_parse(&config, document, NULL, &errs) < 0)
 			print_error("%s: %s\n", errs.items[0].field, errs.items[0].message);
 		assert_non_null(config);
 		for (size_t j = 0; j < config->port_count * SECG_DIRECTIONS; j++)

@@ -46,7 +46,7 @@ static struct generation *build(const char *text)
 	struct config *config = NULL;
 
 	assert_non_null(document);
-	if (config_parse(&config, document, &errs) < 0)
+	if (config_parse(&config, document, NULL, &errs) < 0)
 		fail_msg("%s: %s", errs.items[0].field, errs.items[0].message);
 	assert_int_equal(generation_build(&generation, config, document, &context, &errs), 0);
 	json_decref(document);
