@@ -48,11 +48,14 @@ int lint_each_nested(const struct group *group, lint_name_fn *each, void *data)
 
 static size_t kind_count(const struct config *config, enum object_kind kind)
 {
-	const size_t counts[] = {
+	const size_t counts[OBJECT_KIND_COUNT] = {
 		[OBJECT_ACL] = config->acl_count,
 		[OBJECT_GROUP] = config->group_count,
 		[OBJECT_SERVICE] = config->service_count,
 		[OBJECT_PORT] = config->port_count,
+		[OBJECT_SECURITY_GROUP] = config->security_group_count,
+		[OBJECT_MACIP] = config->macip_count,
+		[OBJECT_PORT_TEMPLATE] = config->template_count,
 	};
 
 	return counts[kind];
