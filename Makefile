@@ -149,7 +149,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/bench_%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 .SECONDARY:
 
 # ── what a person runs ─────────────────────────────────────────────────────────────────────────────
-.PHONY: demo check check-unit check-bpf check-e2e check-mutants
+.PHONY: demo check check-unit check-bpf check-e2e check-mutants check-cases
 demo: deps ## a namespace lab, a policy, allowed and refused traffic (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(BUILD) sh tests/support/demo.sh
@@ -160,6 +160,7 @@ check: deps ## install what is missing, build, run every test (root)
 	$(Q)$(MAKE) --no-print-directory check-bpf
 	$(Q)$(MAKE) --no-print-directory check-e2e
 	$(Q)$(MAKE) --no-print-directory check-mutants
+	$(Q)$(MAKE) --no-print-directory check-cases
 
 check-unit: $(UNIT) ## unit tests (cmocka)
 	$(Q)for t in $(sort $(UNIT)); do echo "== $$t"; $$t || exit 1; done
@@ -169,6 +170,8 @@ check-e2e: all $(TOOL) $(PRELOAD) $(GENERATE) ## real packets in network namespa
 	$(Q)BUILD=$(abspath $(BUILD)) $(PYTHON) -m pytest -q -p no:cacheprovider tests/e2e $(PYTEST_ARGS)
 check-mutants: all $(TOOL) ## break the BPF source in one place at a time: the differential test must see it
 	$(Q)BUILD=$(abspath $(BUILD)) sh tests/support/mutants.sh
+check-cases: all tests ## every case of tests/cases.txt has a test that passes, and that fails on its mutant (root)
+	$(Q)BUILD=$(abspath $(BUILD)) $(PYTHON) tests/support/cases.py $(CASES)
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 .PHONY: lint format docs clean install bench
