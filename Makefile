@@ -20,8 +20,9 @@ endif
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 MULTIARCH := $(shell gcc -print-multiarch 2>/dev/null)
 
+WERROR := -Werror
 WARN := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
-	-Wimplicit-fallthrough -Werror
+	-Wimplicit-fallthrough $(WERROR)
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fPIE -fcf-protection
 CFLAGS := -std=gnu17 -O2 -g $(WARN) $(HARDEN) -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 \
 	-DSECG_VERSION='"$(VERSION)"' -Iinclude -Idaemon -I$(BUILD)/gen
@@ -30,7 +31,7 @@ ifneq ($(SAN),)
 CFLAGS := $(filter-out -D_FORTIFY_SOURCE=2,$(CFLAGS)) -fsanitize=$(SAN) -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SAN)
 endif
-BPF_CFLAGS := -O2 -g -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+BPF_CFLAGS := -O2 -g -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR) \
 	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(MULTIARCH)
 
 DAEMON_LIBS := -lbpf -lmnl -lmicrohttpd -levent_core -ljansson -lsqlite3 -lcap-ng -lcrypto -lm
