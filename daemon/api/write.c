@@ -33,11 +33,13 @@ static json_t *result_json(const struct change_result *result)
 	char etag[24];
 
 	snprintf(etag, sizeof(etag), "%llu", (unsigned long long)result->etag);
-	return json_pack("{s:I, s:b, s:s, s:o, s:{s:o, s:o}, s:o}", "generation",
+	return json_pack("{s:I, s:b, s:s, s:o, s:{s:I, s:I}, s:{s:o, s:o}, s:o}", "generation",
 			 (json_int_t)result->generation, "changed", result->is_changed, "etag",
-			 etag, "changes", list_or_empty(result->changes), "ports", "waiting",
-			 list_or_empty(result->waiting), "failed", list_or_empty(result->failed),
-			 "warnings", list_or_empty(result->warnings));
+			 etag, "changes", list_or_empty(result->changes), "sessions", "kept",
+			 (json_int_t)result->sessions_kept, "cut", (json_int_t)result->sessions_cut,
+			 "ports", "waiting", list_or_empty(result->waiting), "failed",
+			 list_or_empty(result->failed), "warnings",
+			 list_or_empty(result->warnings));
 }
 
 static void write_done(struct change *change, void *data)

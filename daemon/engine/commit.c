@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/log.h"
 #include "engine/batch.h"
 #include "engine/internal.h"
+#include "engine/recheck.h"
 #include "engine/ssh.h"
 
 struct batch {
@@ -14,6 +16,7 @@ struct batch {
 	struct change **changes;
 	size_t count;
 	struct draft draft;
+	struct recheck_counts sessions; /* of the whole batch: its changes share a generation */
 	size_t first_changed; /* changes from this one on are judged on a state that is not live; count: none */
 };
 
@@ -90,6 +93,13 @@ static void try_draft(struct engine *engine, struct change *change, struct draft
 	}
 	r = guards_foresee(engine, next->config, &change->result);
 	if (r >= 0) {
+		struct recheck_counts sessions;
+
+		r = recheck_sessions(engine, engine->live, next, true, &sessions);
+		change->result.sessions_kept = sessions.kept;
+		change->result.sessions_cut = sessions.cut;
+	}
+	if (r >= 0) {
 		struct ssh_report ssh;
 
 		ssh_look(&ssh, next);
@@ -143,7 +153,19 @@ static void refuse_judged(struct batch *batch, int r, const char *message)
 		refuse(batch->changes[i], r, message);
 }
 
-static int go_live(struct engine *engine, struct generation *next, char message[DP_MESSAGE_SIZE])
+/* It is live: what cannot be judged now is judged by the data path, packet by packet. */
+static void recheck(struct engine *engine, const struct generation *old,
+		    struct recheck_counts *ret_sessions)
+{
+	int r = recheck_sessions(engine, old, engine->live, false, ret_sessions);
+
+	if (r < 0)
+		log_error("sessions of the old policy are left to their next packets: %s",
+			  strerror(-r));
+}
+
+static int go_live(struct engine *engine, struct generation *next,
+		   struct recheck_counts *ret_sessions, char message[DP_MESSAGE_SIZE])
 {
 	_cleanup_(generation_freep) struct generation *old = NULL;
 	_cleanup_free_ struct guard *guards = guards_new(next);
@@ -156,6 +178,7 @@ static int go_live(struct engine *engine, struct generation *next, char message[
 	r = flip_to(engine, next, false, &old, message);
 	if (r < 0)
 		return r;
+	recheck(engine, old, ret_sessions);
 	guards_follow(engine, TAKE_PTR(guards));
 	return 0;
 }
@@ -175,6 +198,10 @@ static void answer(struct batch *batch, uint64_t before)
 			i < batch->first_changed ? before : batch->engine->live->number;
 		if (result->status != 200 || result->waiting)
 			continue;
+		if (i >= batch->first_changed) {
+			result->sessions_kept = batch->sessions.kept;
+			result->sessions_cut = batch->sessions.cut;
+		}
 		if (guards_report(batch->engine, result) < 0 ||
 		    (i >= batch->first_changed && ssh_warn(result->warnings, &ssh) < 0))
 			refuse(change, -ENOMEM, strerror(ENOMEM));
@@ -217,7 +244,7 @@ static void apply(struct batch *batch)
 		return;
 	}
 	batch->draft.owned_config = NULL;
-	r = go_live(batch->engine, next, message);
+	r = go_live(batch->engine, next, &batch->sessions, message);
 	if (r < 0)
 		refuse_judged(batch, r, message);
 	else

@@ -56,6 +56,8 @@ struct change_result {
 	uint64_t generation;
 	uint64_t etag;
 	bool is_changed;
+	uint64_t sessions_kept; /* of ports whose policy the change has changed */
+	uint64_t sessions_cut;
 	json_t *changes;  /* array, document_diff */
 	json_t *waiting;  /* array of port names */
 	json_t *failed;   /* array of port names */
@@ -155,6 +157,7 @@ struct session_view {
 	uint16_t sport, dport; /* host order; 0 without ports */
 	bool has_ports, has_icmp_id;
 	uint16_t icmp_id;
+	uint8_t icmp_type, icmp_code; /* of the query; with has_icmp_id */
 	const char *state;
 	const char *rule; /* "acl/rule", or NULL: no rule */
 	double age_s, idle_s, expires_s;

@@ -12,7 +12,7 @@ static bool has_stateful_rules(const struct generation_port *entry, int directio
 }
 
 /* A direction without lists passes everything; it tracks when replies of the other one depend on it. */
-static enum secg_action otherwise_of(const struct generation_port *entry, int direction)
+enum secg_action table_otherwise(const struct generation_port *entry, int direction)
 {
 	const struct port_list *list = &entry->port->list[direction];
 
@@ -28,7 +28,7 @@ static uint32_t flags_of(const struct generation_port *entry)
 
 	for (int direction = 0; direction < SECG_DIRECTIONS; direction++)
 		if (has_stateful_rules(entry, direction) ||
-		    otherwise_of(entry, direction) == SECG_ACTION_ALLOW)
+		    table_otherwise(entry, direction) == SECG_ACTION_ALLOW)
 			flags |= SECG_PORT_STATEFUL;
 	if (entry->port->is_tcp_strict)
 		flags |= SECG_PORT_TCP_STRICT;
@@ -73,7 +73,7 @@ void table_fill(struct secg_port *ret_table, const struct generation_port *entry
 		table.timeout[i] = ticks_of(seconds, ticks_per_second);
 	}
 	for (int direction = 0; direction < SECG_DIRECTIONS; direction++)
-		table.rules.otherwise[direction] = (uint8_t)otherwise_of(entry, direction);
+		table.rules.otherwise[direction] = (uint8_t)table_otherwise(entry, direction);
 	*ret_table = table;
 }
 
@@ -99,7 +99,7 @@ int table_digest(struct digest *ret_digest, const struct generation_port *entry)
 	digest_add(&context, &flags, sizeof(flags));
 	for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
 		const struct block *policy = entry->policy[direction];
-		uint32_t otherwise = otherwise_of(entry, direction);
+		uint32_t otherwise = table_otherwise(entry, direction);
 
 		digest_add(&context, &otherwise, sizeof(otherwise));
 		digest_add(&context, policy ? &policy->digest : &none, sizeof(none));

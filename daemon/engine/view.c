@@ -44,25 +44,40 @@ static double seconds_since(uint32_t tick, const struct view_context *context)
 	return ticks > 0 ? ticks / context->ticks_per_second : 0;
 }
 
+void view_set_tuple(struct session_view *view, const struct dp_session *session)
+{
+	const struct secg_flow_key *key = &session->key;
+	bool is_opened_to = session->flow.s.state & SECG_FLOW_OPENED_TO;
+	/* parity = direction XOR endpoint of the opener (include/secg/flow.h) */
+	int opener = ((key->flags & SECG_KEY_PARITY) != 0) ^ is_opened_to;
+
+	view->opened = is_opened_to ? SECG_TO : SECG_FROM;
+	view->protocol = key->proto;
+	view->family = key->flags & SECG_KEY_IPV6 ? 6 : 4;
+	view->src = address_of(key, opener);
+	view->dst = address_of(key, !opener);
+	view->has_ports = secg_has_ports(key->proto);
+	view->has_icmp_id = key->proto == IPPROTO_ICMP || key->proto == IPPROTO_ICMPV6;
+	if (view->has_ports) {
+		view->sport = ntohs(key->port[opener]);
+		view->dport = ntohs(key->port[!opener]);
+	}
+	if (view->has_icmp_id) {
+		view->icmp_id = ntohs(key->port[opener]);
+		view->icmp_type = (uint8_t)(ntohs(key->port[!opener]) >> 8);
+		view->icmp_code = (uint8_t)ntohs(key->port[!opener]);
+	}
+}
+
 void view_fill(struct session_view *ret_view, const struct dp_session *session,
 	       const struct view_context *context)
 {
 	const struct secg_flow_key *key = &session->key;
 	const struct secg_flow *flow = &session->flow;
-	bool is_opened_to = flow->s.state & SECG_FLOW_OPENED_TO;
-	/* parity = direction XOR endpoint of the opener (include/secg/flow.h) */
-	int opener = ((key->flags & SECG_KEY_PARITY) != 0) ^ is_opened_to;
 	uint32_t timeout = dp_flow_timeout(key, flow->s.state, context->timeout);
 	struct session_view view = {
 		.port = context->port,
 		.domain = key->domain,
-		.opened = is_opened_to ? SECG_TO : SECG_FROM,
-		.protocol = key->proto,
-		.family = key->flags & SECG_KEY_IPV6 ? 6 : 4,
-		.src = address_of(key, opener),
-		.dst = address_of(key, !opener),
-		.has_ports = secg_has_ports(key->proto),
-		.has_icmp_id = key->proto == IPPROTO_ICMP || key->proto == IPPROTO_ICMPV6,
 		.state = state_name(key->proto, flow->s.state),
 		.rule = context->rule,
 		.age_s = seconds_since(flow->a.created, context),
@@ -72,12 +87,7 @@ void view_fill(struct session_view *ret_view, const struct dp_session *session,
 		.position = session->position,
 	};
 
-	if (view.has_ports) {
-		view.sport = ntohs(key->port[opener]);
-		view.dport = ntohs(key->port[!opener]);
-	}
-	if (view.has_icmp_id)
-		view.icmp_id = ntohs(key->port[opener]);
+	view_set_tuple(&view, session);
 	view.expires_s = timeout / context->ticks_per_second - view.idle_s;
 	if (view.expires_s < 0)
 		view.expires_s = 0;

@@ -16,6 +16,8 @@ struct view_context {
 	double ticks_per_second;
 };
 
+/* Who opened it with whom: protocol, addresses, ports. The other fields are left alone. */
+void view_set_tuple(struct session_view *view, const struct dp_session *session);
 void view_fill(struct session_view *ret_view, const struct dp_session *session,
 	       const struct view_context *context);
 bool view_matches(const struct session_view *view, const struct session_filter *filter);
