@@ -10,28 +10,16 @@
 
 #include <secg/policy.h>
 
+#include "compile/entry.h"
 #include "compile/lines.h"
-#include "model/config.h"
-
-/* One product of sets: a rule, or one transport alternative of it. */
-struct section_entry {
-	const struct rule *rule;
-	const struct l4_match *l4; /* NULL: any */
-	struct secg_entry record;
-};
-
-/* Entries that the ACLs have in the family, without a limit. */
-size_t section_count(enum secg_family family, const struct acl *const *acls, size_t acl_count);
-/* Writes them, in rule order; room for section_count. */
-void section_list(enum secg_family family, const struct acl *const *acls, size_t acl_count,
-		  struct section_entry *ret_entries);
 
 /*
  * Compiles 1..SECG_MAX_ENTRIES entries, which refer to live rules. *ret_section is written on success.
+ * `takes_no_mac`: a frame without Ethernet header has any MAC, else it has none.
  * -EFBIG: too many intervals; -E2BIG: too many lines; -ENOMEM.
  */
 int section_compile(struct lines *lines, enum secg_family family,
-		    const struct section_entry *entries, size_t count,
+		    const struct section_entry *entries, size_t count, bool takes_no_mac,
 		    struct secg_section *ret_section);
 
 #endif

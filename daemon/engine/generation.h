@@ -27,6 +27,7 @@ struct generation_port {
 struct generation_policy {
 	const struct acl *const *acls; /* in the config */
 	size_t acl_count;
+	bool is_audited;     /* by its port */
 	struct block *block; /* owned reference */
 };
 

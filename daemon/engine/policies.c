@@ -9,13 +9,15 @@
 #include "engine/generation.h"
 #include "engine/same.h"
 
-static struct block *find_list(const struct generation *generation, const struct port_list *list)
+static struct block *find_list(const struct generation *generation, const struct port *port,
+			       const struct port_list *list)
 {
 	for (size_t i = 0; i < generation->list_count; i++) {
 		const struct generation_policy *policy = &generation->lists[i];
 		const struct acl *const *acls = (const struct acl *const *)list->acls;
 
-		if (acl_lists_are_same(policy->acls, policy->acl_count, acls, list->acl_count))
+		if (policy->is_audited == port->is_audited &&
+		    acl_lists_are_same(policy->acls, policy->acl_count, acls, list->acl_count))
 			return policy->block;
 	}
 	return NULL;
@@ -33,7 +35,7 @@ static int compile_list(struct block **ret_block, const struct generation *live,
 	struct block *kept;
 	int r;
 
-	kept = find_list(live, list);
+	kept = find_list(live, port, list);
 	if (kept) {
 		*ret_block = block_ref(kept);
 		return 0;
@@ -42,8 +44,8 @@ static int compile_list(struct block **ret_block, const struct generation *live,
 		field = NULL;
 		return -ENOMEM;
 	}
-	r = compile_policy(&compiled, (const struct acl *const *)list->acls, list->acl_count, field,
-			   reterr);
+	r = compile_policy(&compiled, (const struct acl *const *)list->acls, list->acl_count,
+			   port->is_audited, field, reterr);
 	if (r < 0)
 		return r;
 	r = block_new_policy(ret_block, compiled);
@@ -87,6 +89,7 @@ static int add_list(struct generation *generation, const struct generation *live
 	lists[generation->list_count++] = (struct generation_policy){
 		.acls = (const struct acl *const *)list->acls,
 		.acl_count = list->acl_count,
+		.is_audited = port->is_audited,
 		.block = block_ref(block),
 	};
 	*ret_block = block; /* the list's reference keeps it */
@@ -103,7 +106,7 @@ static int set_policy(struct generation *generation, const struct generation *li
 
 	if (!list->is_given || list->acl_count == 0)
 		return 0;
-	block = find_list(generation, list);
+	block = find_list(generation, entry->port, list);
 	if (!block) {
 		r = add_list(generation, live, entry->port, direction, reterr, &block);
 		if (r < 0)

@@ -38,8 +38,38 @@ static bool l4_are_same(const struct l4_match *a, const struct l4_match *b)
 	       ranges_are_same(&a->high, &b->high) && ranges_are_same(&a->low, &b->low);
 }
 
+static bool mac_lists_are_same(const struct mac_list *a, const struct mac_list *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (memcmp(a->macs[i].value, b->macs[i].value, sizeof(a->macs[i].value)) != 0 ||
+		    memcmp(a->macs[i].mask, b->macs[i].mask, sizeof(a->macs[i].mask)) != 0)
+			return false;
+	return true;
+}
+
+static bool l2_are_same(const struct l2_match *a, const struct l2_match *b)
+{
+	return ranges_are_same(&a->ethertypes, &b->ethertypes) &&
+	       ranges_are_same(&a->vlans, &b->vlans) && mac_lists_are_same(&a->src, &b->src) &&
+	       mac_lists_are_same(&a->dst, &b->dst);
+}
+
+/* What a rule says beside its action and what it matches. */
+static bool ways_are_same(const struct rule *a, const struct rule *b)
+{
+	return a->is_disabled == b->is_disabled && a->timeout_s == b->timeout_s &&
+	       a->log.rate == b->log.rate && a->log.is_all == b->log.is_all &&
+	       a->sample[0] == b->sample[0] && a->sample[1] == b->sample[1];
+}
+
 static bool rules_are_same(const struct rule *a, const struct rule *b)
 {
+	if (!ways_are_same(a, b) || !l2_are_same(&a->l2, &b->l2) || a->dscp != b->dscp ||
+	    a->tcp_flags != b->tcp_flags || a->tcp_flags_mask != b->tcp_flags_mask ||
+	    a->fragment != b->fragment)
+		return false;
 	if (strcmp(a->id, b->id) != 0 || a->action != b->action || a->family != b->family ||
 	    a->is_ip != b->is_ip || a->has_src != b->has_src || a->has_dst != b->has_dst ||
 	    a->l4_count != b->l4_count)
@@ -52,7 +82,8 @@ static bool rules_are_same(const struct rule *a, const struct rule *b)
 
 static bool acls_are_same(const struct acl *a, const struct acl *b)
 {
-	if (strcmp(a->name, b->name) != 0 || a->rule_count != b->rule_count)
+	if (strcmp(a->name, b->name) != 0 || a->rule_count != b->rule_count ||
+	    a->is_audited != b->is_audited)
 		return false;
 	for (size_t i = 0; i < a->rule_count; i++)
 		if (!rules_are_same(&a->rules[i], &b->rules[i]))

@@ -263,6 +263,7 @@ int rule_parse(struct parser *parser, const struct path *path, const json_t *val
 	_cleanup_(rule_draft_fini) struct rule_draft draft = {.rule = ret_rule};
 	int result;
 
+	ret_rule->fragment = -1;
 	draft.l4.json = json_object();
 	if (!draft.l4.json)
 		return -ENOMEM;

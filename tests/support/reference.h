@@ -21,4 +21,9 @@ struct compile_verdict reference_match_without(const struct acl *const *acls, si
 					       const struct compile_packet *packet,
 					       uint32_t dimensions, uint64_t *passes);
 
+/* The first match for a session that the rule of slot own - 1 has opened (0: another one): what a session
+ * does not show fits that rule, and no other. */
+struct compile_verdict reference_recheck(const struct acl *const *acls, size_t n,
+					 const struct compile_packet *packet, uint32_t own);
+
 #endif

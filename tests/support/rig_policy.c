@@ -64,7 +64,7 @@ static struct config *parse(const char *document)
 	return config;
 }
 
-static struct compiled *compile(const struct port_list *list)
+static struct compiled *compile(const struct port *port, const struct port_list *list)
 {
 	_cleanup_(errors_fini) struct errors errs = {0};
 	struct compiled *compiled;
@@ -72,7 +72,7 @@ static struct compiled *compile(const struct port_list *list)
 	if (!list->is_given || !list->acl_count)
 		return NULL;
 	if (compile_policy(&compiled, (const struct acl *const *)list->acls, list->acl_count,
-			   "port", &errs) < 0)
+			   port->is_audited, "port", &errs) < 0)
 		rig_die("%s", errs.count ? errs.items[0].message : "compile_policy failed");
 	return compiled;
 }
@@ -84,7 +84,7 @@ static void fill(struct rig_port *ret_port, const struct port *port)
 
 	*ret_port = (struct rig_port){.flags = SECG_PORT_VALID};
 	for (int d = 0; d < SECG_DIRECTIONS; d++) {
-		ret_port->policy[d] = compile(&port->list[d]);
+		ret_port->policy[d] = compile(port, &port->list[d]);
 		is_stateful[d] = ret_port->policy[d] && ret_port->policy[d]->is_stateful;
 	}
 	for (int d = 0; d < SECG_DIRECTIONS; d++) {

@@ -35,6 +35,7 @@ static struct acl *make_acl(const char *name, size_t rules)
 	for (size_t i = 0; i < rules; i++) {
 		assert_true(asprintf(&acl->rules[i].id, "%zu", i) > 0);
 		acl->rules[i].action = SECG_ACTION_DROP;
+		acl->rules[i].fragment = -1;
 	}
 	return acl;
 }
@@ -118,8 +119,9 @@ static struct compiled *compile(struct acl *const *acls, size_t count)
 	struct compiled *compiled = NULL;
 	struct errors errs = {0};
 
-	assert_int_equal(
-		compile_policy(&compiled, (const struct acl *const *)acls, count, "f", &errs), 0);
+	assert_int_equal(compile_policy(&compiled, (const struct acl *const *)acls, count, false,
+					"f", &errs),
+			 0);
 	assert_int_equal(errs.count, 0);
 	return compiled;
 }
@@ -574,7 +576,7 @@ static void assert_limit(struct acl *const *acls, size_t count, const char *a, c
 	struct compiled *compiled = NULL;
 	struct errors errs = {0};
 
-	assert_int_equal(compile_policy(&compiled, (const struct acl *const *)acls, count,
+	assert_int_equal(compile_policy(&compiled, (const struct acl *const *)acls, count, false,
 					"ports.p.from", &errs),
 			 -EINVAL);
 	assert_null(compiled);

@@ -168,17 +168,115 @@ static void random_l4(struct l4_match *l4)
 		random_ranges(&l4->low, max);
 }
 
-static void random_rule(struct rule *rule, size_t number, uint32_t percent_pass)
+/* From few vendors, and few of each. */
+static void random_mac(uint8_t ret_mac[6])
+{
+	static const uint8_t bytes[] = {0x00, 0x02, 0x52, 0xfe, 0xff};
+
+	for (int i = 0; i < 6; i++)
+		ret_mac[i] = i == 1 || i == 5 ? bytes[below(5)] : 2;
+	if (chance(10))
+		ret_mac[below(6)] = (uint8_t)rnd();
+}
+
+static void random_macs(struct mac_list *list)
+{
+	static const uint8_t masks[][6] = {
+		{0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+		{0xff, 0xff, 0xff},
+		{0},
+		{0x01},
+		{0, 0, 0, 0, 0, 0x0f},
+	};
+
+	list->count = 1 + (chance(40) ? below(SPANS_MAX) : 0);
+	list->macs = calloc(list->count, sizeof(*list->macs));
+	for (size_t i = 0; i < list->count; i++) {
+		struct mac_match *mac = &list->macs[i];
+
+		random_mac(mac->value);
+		memcpy(mac->mask, masks[chance(50) ? 0 : below(5)], sizeof(mac->mask));
+		if (chance(10))
+			mac->mask[below(6)] = (uint8_t)rnd();
+		for (int b = 0; b < 6; b++)
+			mac->value[b] &= mac->mask[b];
+	}
+}
+
+static uint16_t random_ethertype(void)
+{
+	static const uint16_t usual[] = {0x0800, 0x86dd, 0x0806, 0x88cc, 0x0042, 0x05ff, 0x0600};
+
+	return chance(90) ? usual[below(7)] : (uint16_t)rnd();
+}
+
+static void random_ethertypes(struct range_list *list)
+{
+	struct addr_range wide[SPANS_MAX];
+	size_t count = 1 + below(SPANS_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		addr_t first = random_ethertype();
+
+		wide[i] = (struct addr_range){.first = first, .last = first};
+		if (chance(20))
+			wide[i] = (struct addr_range){.first = 0, .last = 0x5ff};
+		else if (chance(10))
+			wide[i].last = UINT16_MAX;
+	}
+	list->count = canonical(wide, count, UINT16_MAX);
+	list->ranges = calloc(list->count, sizeof(*list->ranges));
+	for (size_t i = 0; i < list->count; i++)
+		list->ranges[i] = (struct range){(uint16_t)wide[i].first, (uint16_t)wide[i].last};
+}
+
+/* Fields that few rules have; each is given in `rare` percent of them. */
+static void random_rare(struct rule *rule, uint32_t rare)
+{
+	if (chance(rare))
+		random_ranges(&rule->l2.vlans, chance(50) ? 7 : 4095);
+	if (chance(rare))
+		random_macs(&rule->l2.src);
+	if (chance(rare))
+		random_macs(&rule->l2.dst);
+	if (chance(rare))
+		random_ethertypes(&rule->l2.ethertypes);
+	rule->is_disabled = chance(rare / 2);
+	if (chance(rare))
+		rule->timeout_s = 1 + below(100);
+	if (chance(rare))
+		rule->log.rate = 1;
+	if (chance(rare))
+		rule->sample[below(2)] = 2;
+	if (!rule->is_ip)
+		return;
+	if (chance(rare))
+		rule->dscp = chance(30) ? 1 : (uint64_t)rnd() << 32 | rnd();
+	if (chance(rare))
+		rule->fragment = (int8_t)below(2);
+	if (chance(rare)) {
+		rule->tcp_flags_mask = (uint8_t)(1 + below(63));
+		rule->tcp_flags = (uint8_t)rnd() & rule->tcp_flags_mask;
+	}
+}
+
+static void random_rule(struct rule *rule, size_t number, uint32_t percent_pass, uint32_t rare)
 {
 	static const uint8_t families[] = {0, 0, 0, 4, 6};
 
 	if (asprintf(&rule->id, "r%zu", number) < 0)
 		abort();
+	rule->fragment = -1;
 	rule->action = chance(percent_pass) ? SECG_ACTION_PASS : SECG_ACTION_ALLOW + below(3);
+	if (rare && chance(10))
+		rule->action = SECG_ACTION_REJECT;
 	/* Rules without any condition end a list: rare, or nothing behind them is ever tried. */
 	if (chance(1))
 		return;
-	rule->is_ip = true;
+	rule->is_ip = !chance(rare);
+	random_rare(rule, rule->is_ip ? rare : 60);
+	if (!rule->is_ip)
+		return;
 	rule->family = families[below(5)];
 	rule->has_src = chance(70);
 	rule->has_dst = chance(70) || !rule->has_src;
@@ -192,7 +290,7 @@ static void random_rule(struct rule *rule, size_t number, uint32_t percent_pass)
 		random_l4(&rule->l4[i]);
 }
 
-static struct acl *random_acl(size_t number, size_t rules, uint32_t percent_pass)
+static struct acl *random_acl(size_t number, size_t rules, uint32_t percent_pass, uint32_t rare)
 {
 	struct acl *acl = calloc(1, sizeof(*acl));
 
@@ -200,8 +298,9 @@ static struct acl *random_acl(size_t number, size_t rules, uint32_t percent_pass
 		abort();
 	acl->rules = calloc(rules + 1, sizeof(*acl->rules));
 	acl->rule_count = rules;
+	acl->is_audited = chance(rare);
 	for (size_t i = 0; i < rules; i++)
-		random_rule(&acl->rules[i], i, percent_pass);
+		random_rule(&acl->rules[i], i, percent_pass, rare);
 	return acl;
 }
 
@@ -215,6 +314,10 @@ static void free_acl(struct acl *acl)
 			free(rule->l4[j].low.ranges);
 		}
 		free(rule->l4);
+		free(rule->l2.vlans.ranges);
+		free(rule->l2.ethertypes.ranges);
+		free(rule->l2.src.macs);
+		free(rule->l2.dst.macs);
 		free(rule->src.v4.ranges);
 		free(rule->src.v6.ranges);
 		free(rule->dst.v4.ranges);
@@ -301,9 +404,51 @@ static void pick_l4(struct compile_packet *packet, const struct rule *rule)
 	packet->low = pick_number(&l4->low);
 }
 
+static void pick_mac(uint8_t ret_mac[6], const struct mac_list *list)
+{
+	const struct mac_match *mac;
+
+	random_mac(ret_mac);
+	if (!list->count || chance(10))
+		return;
+	mac = &list->macs[below((uint32_t)list->count)];
+	for (int b = 0; b < 6; b++)
+		ret_mac[b] = (uint8_t)((ret_mac[b] & ~mac->mask[b]) | mac->value[b]);
+	if (chance(15))
+		ret_mac[below(6)] ^= (uint8_t)(1u << below(8));
+}
+
+static void pick_rare(struct compile_packet *packet, const struct rule *rule)
+{
+	packet->has_ethernet = !chance(5);
+	packet->vlan = rule->l2.vlans.count ? pick_number(&rule->l2.vlans) & 0xfff
+					    : (uint16_t)(chance(50) ? 0 : below(8));
+	packet->ethertype =
+		rule->l2.ethertypes.count ? pick_number(&rule->l2.ethertypes) : random_ethertype();
+	/* Those would not be frames of another family. */
+	if (packet->ethertype == 0x0800 || packet->ethertype == 0x86dd)
+		packet->ethertype++;
+	pick_mac(packet->src_mac, &rule->l2.src);
+	pick_mac(packet->dst_mac, &rule->l2.dst);
+	packet->traffic = (uint8_t)below(64);
+	for (int i = 0; i < 64 && rule->dscp && !(rule->dscp >> packet->traffic & 1); i++)
+		packet->traffic = (packet->traffic + 1) % 64;
+	if (chance(10))
+		packet->traffic = (uint8_t)below(64);
+	if (rule->fragment >= 0 ? (rule->fragment == 1) != chance(10) : chance(10))
+		packet->traffic |= SECG_TRAFFIC_FRAGMENT;
+	packet->tcp_flags = (uint8_t)((rnd() & ~rule->tcp_flags_mask) | rule->tcp_flags);
+	if (chance(15))
+		packet->tcp_flags ^= (uint8_t)(1u << below(8));
+	if (rule->tcp_flags_mask && chance(80)) {
+		packet->protocol = PROTOCOL_TCP;
+		packet->has_l4 = true;
+	}
+}
+
 static struct compile_packet random_packet(const struct acl *const *acls, size_t acl_count)
 {
-	static const struct rule none;
+	static const struct rule none = {.fragment = -1};
 	const struct acl *acl = acl_count ? acls[below((uint32_t)acl_count)] : NULL;
 	const struct rule *rule = acl && acl->rule_count && chance(95)
 					  ? &acl->rules[below((uint32_t)acl->rule_count)]
@@ -311,14 +456,20 @@ static struct compile_packet random_packet(const struct acl *const *acls, size_t
 	struct compile_packet packet = {0};
 	bool is_v6 = rule->family ? rule->family == 6 : chance(50);
 
-	if (chance(2)) {
+	if (rule->is_ip || !chance(60))
+		packet.family = is_v6 ? SECG_FAMILY_IPV6 : SECG_FAMILY_IPV4;
+	else
 		packet.family = SECG_FAMILY_OTHER;
+	if (chance(2))
+		packet.family = SECG_FAMILY_OTHER;
+	if (packet.family == SECG_FAMILY_OTHER) {
+		pick_rare(&packet, rule);
 		return packet;
 	}
-	packet.family = is_v6 ? SECG_FAMILY_IPV6 : SECG_FAMILY_IPV4;
 	packet.src = pick_address(rule->has_src, &rule->src, is_v6);
 	packet.dst = pick_address(rule->has_dst, &rule->dst, is_v6);
 	pick_l4(&packet, rule);
+	pick_rare(&packet, rule);
 	return packet;
 }
 
@@ -326,9 +477,11 @@ static struct compile_packet random_packet(const struct acl *const *acls, size_t
 
 struct tally {
 	uint64_t pairs;
-	uint64_t action[SECG_ACTION_PASS];
+	uint64_t action[SECG_ACTION_REJECT + 1];
 	uint64_t family[SECG_FAMILY_COUNT];
-	uint64_t not_first; /* decided by a rule that is not the first */
+	uint64_t not_first;       /* decided by a rule that is not the first */
+	uint64_t flagged[8];      /* by SECG_ENTRY_* of the rule that decided */
+	uint64_t rechecks, owned; /* of them decided by the session's own rule */
 	uint64_t wrong;
 };
 
@@ -345,6 +498,32 @@ static void report(const struct compile_packet *p, const struct compile_verdict 
 		got->slot);
 }
 
+static bool is_same(const struct compile_verdict *a, const struct compile_verdict *b)
+{
+	return a->action == b->action &&
+	       (!a->action ||
+		(a->slot == b->slot && a->flags == b->flags && a->timeout_s == b->timeout_s));
+}
+
+static void compare_recheck(const struct compiled *compiled, const struct acl *const *acls,
+			    size_t acl_count, struct compile_packet packet, uint32_t own,
+			    struct tally *tally)
+{
+	struct compile_verdict want, got;
+
+	/* What a session does not show must not matter. */
+	packet.vlan = (uint16_t)rnd();
+	packet.traffic = (uint8_t)rnd();
+	packet.tcp_flags = (uint8_t)rnd();
+	random_mac(packet.src_mac);
+	want = reference_recheck(acls, acl_count, &packet, own);
+	got = compiled_recheck(compiled, &packet, own);
+	tally->rechecks++;
+	tally->owned += want.action && want.flags & SECG_ENTRY_HIDDEN;
+	if (!is_same(&want, &got) && tally->wrong++ < 5)
+		report(&packet, &want, &got, compiled->rule_count);
+}
+
 static void compare(const struct compiled *compiled, const struct acl *const *acls,
 		    size_t acl_count, uint32_t packets, struct tally *tally)
 {
@@ -352,15 +531,20 @@ static void compare(const struct compiled *compiled, const struct acl *const *ac
 		struct compile_packet packet = random_packet(acls, acl_count);
 		struct compile_verdict want = reference_match(acls, acl_count, &packet);
 		struct compile_verdict got = compiled_lookup(compiled, &packet);
+		uint32_t own = want.action ? want.slot + 1 : 0;
 
 		tally->pairs++;
 		tally->action[want.action]++;
 		tally->family[packet.family]++;
 		tally->not_first += want.action && want.slot;
-		if (want.action == got.action && (!want.action || want.slot == got.slot))
-			continue;
-		if (tally->wrong++ < 5)
+		if (want.action)
+			tally->flagged[want.flags & 7]++;
+		if (!is_same(&want, &got) && tally->wrong++ < 5)
 			report(&packet, &want, &got, compiled->rule_count);
+		if (chance(20))
+			own = below((uint32_t)compiled->rule_count + 2);
+		if (packet.family != SECG_FAMILY_OTHER)
+			compare_recheck(compiled, acls, acl_count, packet, own, tally);
 	}
 }
 
@@ -370,15 +554,17 @@ static void one_policy(size_t acl_count, uint32_t max_rules, uint32_t packets, s
 	struct errors errs = {0};
 	struct acl *acls[ACLS_MAX];
 	const struct acl *const *list = (const struct acl *const *)acls;
+	uint32_t rare = chance(60) ? 15 : 0;
 	size_t rules = 0;
 
 	for (size_t i = 0; i < acl_count; i++) {
 		size_t count = chance(5) ? 0 : 1 + below(max_rules);
 
-		acls[i] = random_acl(i, count, acl_count > 1 ? 15 : 3);
+		acls[i] = random_acl(i, count, acl_count > 1 ? 15 : 3, rare);
 		rules += count;
 	}
-	assert_int_equal(compile_policy(&compiled, list, acl_count, "ports.p.from", &errs), 0);
+	assert_int_equal(compile_policy(&compiled, list, acl_count, false, "ports.p.from", &errs),
+			 0);
 	assert_int_equal(errs.count, 0);
 	assert_int_equal(compiled->rule_count, rules);
 	compare(compiled, list, acl_count, packets, tally);
@@ -395,14 +581,17 @@ static void print_tally(const struct tally *t)
 {
 	print_message(
 		"%llu pairs: allow %.1f %%, allow-stateless %.1f %%, drop %.1f %%, no rule %.1f %%; "
-		"IPv4 %.1f %%, IPv6 %.1f %%, other %.1f %%; not by the first rule %.1f %%\n",
+		"reject %.1f %%; IPv4 %.1f %%, IPv6 %.1f %%, other %.1f %%; not by the first rule %.1f %%\n"
+		"%llu rechecks, %.1f %% by the own rule\n",
 		(unsigned long long)t->pairs, percent(t->action[SECG_ACTION_ALLOW], t->pairs),
 		percent(t->action[SECG_ACTION_ALLOW_STATELESS], t->pairs),
 		percent(t->action[SECG_ACTION_DROP], t->pairs),
 		percent(t->action[SECG_ACTION_NONE], t->pairs),
+		percent(t->action[SECG_ACTION_REJECT], t->pairs),
 		percent(t->family[SECG_FAMILY_IPV4], t->pairs),
 		percent(t->family[SECG_FAMILY_IPV6], t->pairs),
-		percent(t->family[SECG_FAMILY_OTHER], t->pairs), percent(t->not_first, t->pairs));
+		percent(t->family[SECG_FAMILY_OTHER], t->pairs), percent(t->not_first, t->pairs),
+		(unsigned long long)t->rechecks, percent(t->owned, t->rechecks));
 }
 
 static void agrees_with_the_reference(void **unused)
@@ -430,6 +619,11 @@ static void agrees_with_the_reference(void **unused)
 	assert_true(percent(tally.not_first, tally.pairs) >= 30);
 	for (int i = SECG_ACTION_NONE; i < SECG_ACTION_PASS; i++)
 		assert_true(percent(tally.action[i], tally.pairs) >= 5);
+	assert_true(percent(tally.action[SECG_ACTION_REJECT], tally.pairs) >= 1);
+	assert_true(percent(tally.family[SECG_FAMILY_OTHER], tally.pairs) >= 2);
+	assert_true(percent(tally.owned, tally.rechecks) >= 2);
+	assert_true(tally.flagged[SECG_ENTRY_AUDIT | SECG_ENTRY_WATCH] > 0);
+	assert_true(tally.flagged[SECG_ENTRY_WATCH | SECG_ENTRY_HIDDEN] > 0);
 	assert_int_equal(tally.wrong, 0);
 }
 
