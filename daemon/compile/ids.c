@@ -23,6 +23,8 @@ struct name {
 struct slot {
 	struct name *name;
 	uint32_t flags;
+	uint32_t revision; /* with `digest`: struct ids_note */
+	uint64_t digest;
 };
 
 struct ids {
@@ -271,6 +273,21 @@ const char *ids_name(const struct ids *ids, uint32_t id)
 	    !ids->slots[id - ids->first].name)
 		return NULL;
 	return ids->slots[id - ids->first].name->text;
+}
+
+struct ids_note ids_note(const struct ids *ids, uint32_t id)
+{
+	const struct slot *slot = &ids->slots[id - ids->first];
+
+	return (struct ids_note){.digest = slot->digest, .revision = slot->revision};
+}
+
+void ids_set_note(struct ids *ids, uint32_t id, struct ids_note note)
+{
+	struct slot *slot = &ids->slots[id - ids->first];
+
+	slot->digest = note.digest;
+	slot->revision = note.revision;
 }
 
 void ids_each(const struct ids *ids,

@@ -31,6 +31,15 @@ const char *ids_name(const struct ids *ids, uint32_t id);
 /* Puts a name with a known number in, as read from the store. -EEXIST, -ERANGE. */
 int ids_load(struct ids *ids, const char *name, uint32_t id);
 
+/* What is remembered beside a number; both 0 at first. Copies have it too, the store keeps it. */
+struct ids_note {
+	uint64_t digest;
+	uint32_t revision;
+};
+/* The number has a name. */
+struct ids_note ids_note(const struct ids *ids, uint32_t id);
+void ids_set_note(struct ids *ids, uint32_t id, struct ids_note note);
+
 /* Forget all marks; afterwards ids_get marks. */
 void ids_unmark(struct ids *ids);
 /* Removes unmarked names. Their numbers are not handed out again before ids_settle, because the data

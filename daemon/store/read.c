@@ -72,6 +72,11 @@ static int load_port(struct store *store, sqlite3_stmt *row, struct store_state 
 
 static int load_counter(struct store *store, sqlite3_stmt *row, struct store_state *state)
 {
+	const struct ids_note note = {
+		.revision = (uint32_t)sqlite3_column_int64(row, 3),
+		.digest = (uint64_t)sqlite3_column_int64(row, 4),
+	};
+	uint32_t id = (uint32_t)sqlite3_column_int64(row, 2);
 	_cleanup_free_ char *name = NULL;
 	int r;
 
@@ -79,13 +84,14 @@ static int load_counter(struct store *store, sqlite3_stmt *row, struct store_sta
 		name = NULL;
 		return -ENOMEM;
 	}
-	r = ids_load(state->counters, name, (uint32_t)sqlite3_column_int64(row, 2));
+	r = ids_load(state->counters, name, id);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
 		return store_fail(store, -EBADMSG,
 				  "%s holds a counter number for %s that cannot be", store->path,
 				  text_of(row, 1));
+	ids_set_note(state->counters, id, note);
 	return 0;
 }
 
@@ -124,7 +130,8 @@ static int load_all(struct store *store, struct store_state *state)
 		r = load_rows(store, state, "SELECT name, id, generation, digest FROM port_ids",
 			      load_port);
 	if (r >= 0)
-		r = load_rows(store, state, "SELECT port, rule, idx FROM counter_ids",
+		r = load_rows(store, state,
+			      "SELECT port, rule, idx, revision, digest FROM counter_ids",
 			      load_counter);
 	state->generation = (uint64_t)generation;
 	state->etag = (uint64_t)etag;

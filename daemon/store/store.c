@@ -13,16 +13,21 @@
 
 #include "store/database.h"
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION      2
+#define SCHEMA_VERSION_TEXT "2"
 
-static const char schema[] =
-	"CREATE TABLE objects(kind TEXT NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL,"
-	" PRIMARY KEY(kind, name)) WITHOUT ROWID;"
-	"CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE port_ids(name TEXT PRIMARY KEY, id INTEGER NOT NULL UNIQUE,"
-	" generation INTEGER, digest TEXT) WITHOUT ROWID;"
-	"CREATE TABLE counter_ids(port TEXT NOT NULL, rule TEXT NOT NULL, idx INTEGER NOT NULL UNIQUE,"
-	" PRIMARY KEY(port, rule)) WITHOUT ROWID;";
+/* What each version has that the one before had not. */
+static const char *const schema[SCHEMA_VERSION + 1] = {
+	[1] = "CREATE TABLE objects(kind TEXT NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL,"
+	      " PRIMARY KEY(kind, name)) WITHOUT ROWID;"
+	      "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
+	      "CREATE TABLE port_ids(name TEXT PRIMARY KEY, id INTEGER NOT NULL UNIQUE,"
+	      " generation INTEGER, digest TEXT) WITHOUT ROWID;"
+	      "CREATE TABLE counter_ids(port TEXT NOT NULL, rule TEXT NOT NULL,"
+	      " idx INTEGER NOT NULL UNIQUE, PRIMARY KEY(port, rule)) WITHOUT ROWID;",
+	[2] = "ALTER TABLE counter_ids ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE counter_ids ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;",
+};
 
 int database_errno(int code)
 {
@@ -145,10 +150,11 @@ static int prepare_schema(struct store *store)
 			store->path, (long long)version, SCHEMA_VERSION);
 	if (version == SCHEMA_VERSION)
 		return 0;
-	r = store_exec(store, schema);
+	for (int64_t step = version + 1; r >= 0 && step <= SCHEMA_VERSION; step++)
+		r = store_exec(store, schema[step]);
 	if (r < 0)
 		return r;
-	return store_exec(store, "PRAGMA user_version = 1");
+	return store_exec(store, "PRAGMA user_version = " SCHEMA_VERSION_TEXT);
 }
 
 /*

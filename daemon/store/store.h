@@ -28,7 +28,7 @@ struct store_state {
 	uint64_t generation;
 	uint64_t etag;
 	struct ids *ports;    /* "name" */
-	struct ids *counters; /* "port\nrule key" */
+	struct ids *counters; /* "port\nrule key"; the notes beside the numbers too */
 	/* {"port": {"generation": n, "digest": "hex"}}: the generation in which a port's policy last
 	 * changed and the digest of that policy, so that sessions outlive a restart unchecked. Only for
 	 * names in `ports`. */

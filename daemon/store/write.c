@@ -188,10 +188,19 @@ static void bind_counter(struct writer *writer, const char *name)
 	bind_text(writer, 2, rule, strlen(rule));
 }
 
-/* Binds the name of a number that differs from the other state's; false where there is nothing to do. */
+static bool has_same_note(const struct ids *a, const struct ids *b, uint32_t id)
+{
+	struct ids_note x = ids_note(a, id), y = ids_note(b, id);
+
+	return x.digest == y.digest && x.revision == y.revision;
+}
+
+/* Binds the name of a number that differs from the other state's, or whose note does; false where there
+ * is nothing to do. */
 static bool begin_counter(struct writer *writer, const char *name, uint32_t id)
 {
-	if (writer->r < 0 || has_same_number(writer->other, name, id))
+	if (writer->r < 0 || (has_same_number(writer->other, name, id) &&
+			      has_same_note(writer->before->counters, writer->after->counters, id)))
 		return false;
 	writer->r = writer_prepare(writer);
 	if (writer->r < 0)
@@ -212,11 +221,15 @@ static void remove_counter(const char *name, uint32_t id, bool is_new, void *dat
 static void write_counter(const char *name, uint32_t id, bool is_new, void *data)
 {
 	struct writer *writer = data;
+	struct ids_note note;
 
 	(void)is_new;
 	if (!begin_counter(writer, name, id))
 		return;
+	note = ids_note(writer->after->counters, id);
 	sqlite3_bind_int64(writer->statement, 3, id);
+	sqlite3_bind_int64(writer->statement, 4, note.revision);
+	sqlite3_bind_int64(writer->statement, 5, (sqlite3_int64)note.digest);
 	writer->r = writer_run(writer);
 }
 
@@ -275,7 +288,8 @@ static int write_state(struct store *store, const struct store_state *before,
 				  before->counters, after->counters, remove_counter);
 	if (r >= 0)
 		r = write_numbers(store, before, after,
-				  "INSERT INTO counter_ids(port, rule, idx) VALUES(?, ?, ?)",
+				  "INSERT INTO counter_ids(port, rule, idx, revision, digest)"
+				  " VALUES(?, ?, ?, ?, ?)",
 				  after->counters, before->counters, write_counter);
 	if (r >= 0)
 		r = write_meta(store, "generation", after->generation);

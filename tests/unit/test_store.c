@@ -66,6 +66,23 @@ static void load(struct store *store, struct store_state *ret_state)
 		fail_msg("%s", store_message(store));
 }
 
+#define NOTED 1000 /* a number that stays, and only what is remembered beside it changes */
+
+static struct ids_note note_of(uint64_t number)
+{
+	return (struct ids_note){
+		.digest = ~number,
+		.revision = (uint32_t)number & 0x7fff,
+	};
+}
+
+static bool has_note(const struct store_state *state, uint32_t id, uint64_t number)
+{
+	struct ids_note got = ids_note(state->counters, id), wanted = note_of(number);
+
+	return got.digest == wanted.digest && got.revision == wanted.revision;
+}
+
 /* A state whose every part tells its number. */
 static void make_state(struct store_state *ret_state, uint64_t number)
 {
@@ -82,9 +99,12 @@ static void make_state(struct store_state *ret_state, uint64_t number)
 	};
 	assert_int_equal(ids_new(&ret_state->ports, 1, 100), 0);
 	assert_int_equal(ids_load(ret_state->ports, "vm1", 7), 0);
-	assert_int_equal(ids_new(&ret_state->counters, 1, 1000), 0);
+	assert_int_equal(ids_new(&ret_state->counters, 1, NOTED + 1), 0);
 	assert_int_equal(
 		ids_load(ret_state->counters, "vm1\nweb/https", (uint32_t)(number % 999) + 1), 0);
+	ids_set_note(ret_state->counters, (uint32_t)(number % 999) + 1, note_of(number));
+	assert_int_equal(ids_load(ret_state->counters, "vm1\nweb/ssh", NOTED), 0);
+	ids_set_note(ret_state->counters, NOTED, note_of(number));
 }
 
 static void check_state(const struct store_state *state, uint64_t number)
@@ -101,6 +121,8 @@ static void check_state(const struct store_state *state, uint64_t number)
 	assert_int_equal(id, 7);
 	assert_int_equal(ids_find(state->counters, "vm1\nweb/https", &id), 0);
 	assert_int_equal(id, number % 999 + 1);
+	assert_true(has_note(state, id, number));
+	assert_true(has_note(state, NOTED, number));
 	store_state_fini(&wanted);
 }
 
@@ -341,13 +363,58 @@ static void test_later_schema_is_refused(void **state)
 	assert_int_equal(commit(store, 5), 0);
 	store_close(store);
 	assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 1000", NULL, NULL, NULL),
+			 SQLITE_OK);
 	sqlite3_close(db);
 	store = NULL;
 	assert_int_equal(store_open(&store, fixture->directory, fixture->message),
 			 -EPROTONOSUPPORT);
 	assert_non_null(strstr(fixture->message, "later version"));
 	assert_null(store);
+}
+
+/* As the first version made it: it remembered nothing beside the number of a counter. */
+static const char first_schema[] =
+	"CREATE TABLE objects(kind TEXT NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL,"
+	" PRIMARY KEY(kind, name)) WITHOUT ROWID;"
+	"CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE port_ids(name TEXT PRIMARY KEY, id INTEGER NOT NULL UNIQUE,"
+	" generation INTEGER, digest TEXT) WITHOUT ROWID;"
+	"CREATE TABLE counter_ids(port TEXT NOT NULL, rule TEXT NOT NULL, idx INTEGER NOT NULL UNIQUE,"
+	" PRIMARY KEY(port, rule)) WITHOUT ROWID;"
+	"INSERT INTO objects VALUES('acls', 'web', '{\"number\":3}'),"
+	" ('ports', 'vm1', '{\"interface\":\"tap1\"}');"
+	"INSERT INTO meta VALUES('generation', 3), ('etag', 3);"
+	"INSERT INTO port_ids VALUES('vm1', 7, 3, 'digest-3');"
+	"INSERT INTO counter_ids VALUES('vm1', 'web/https', 4);"
+	"PRAGMA user_version = 1;";
+
+static void test_database_of_the_first_schema_is_read_and_goes_on(void **state)
+{
+	struct fixture *fixture = *state;
+	struct store_state got;
+	struct store *store;
+	sqlite3 *db = NULL;
+	uint32_t id = 0;
+
+	assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, first_schema, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	store = open_store(fixture);
+	load(store, &got);
+	assert_int_equal(got.generation, 3);
+	assert_int_equal(ids_find(got.counters, "vm1\nweb/https", &id), 0);
+	assert_int_equal(id, 4);
+	assert_int_equal(ids_note(got.counters, 4).revision, 0);
+	assert_int_equal(ids_note(got.counters, 4).digest, 0);
+	store_state_fini(&got);
+	assert_int_equal(commit(store, 5), 0);
+	store_close(store);
+	store = open_store(fixture);
+	load(store, &got);
+	check_state(&got, 5);
+	store_state_fini(&got);
+	store_close(store);
 }
 
 static void scribble(const struct fixture *fixture, off_t offset, size_t size)
@@ -426,6 +493,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_killed_writer_leaves_a_whole_state, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_later_schema_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_database_of_the_first_schema_is_read_and_goes_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_garbage_is_refused_and_left_alone, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_page_is_refused, setup, teardown),
