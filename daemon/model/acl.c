@@ -66,11 +66,20 @@ static int acl_rules(struct parser *parser, const struct path *path, const json_
 	return result;
 }
 
+static int acl_audit(struct parser *parser, const struct path *path, const json_t *value,
+		     void *object)
+{
+	struct acl_draft *draft = object;
+	int r = parse_bool(parser, path, value, &draft->acl->is_audited);
+
+	return r < 0 ? r : json_put(draft->json, "audit", json_incref((json_t *)value));
+}
+
 static const struct field acl_fields[] = {
 	{"description", parse_description},
 	{"labels", parse_labels},
 	{"rules", acl_rules},
-	{"audit", NULL},
+	{"audit", acl_audit},
 };
 static const struct schema acl_schema = {"an ACL", acl_fields, ARRAY_SIZE(acl_fields)};
 

@@ -70,6 +70,8 @@ struct l2_match {
 	struct mac_list src, dst;
 };
 
+#define FRAGMENT_ANY (-1)
+
 struct rule {
 	char *id;
 	enum secg_action action;
@@ -80,7 +82,7 @@ struct rule {
 	uint64_t dscp;          /* mask of 1 << DSCP; 0: any */
 	uint8_t tcp_flags;      /* with tcp_flags_mask: flags & mask == value */
 	uint8_t tcp_flags_mask; /* 0: any */
-	int8_t fragment;        /* 1: first fragments only, 0: whole packets only, -1: any */
+	int8_t fragment;        /* 1: first fragments only, 0: whole packets only, FRAGMENT_ANY */
 	uint32_t timeout_s;     /* 0: the port's */
 	struct log_rate log;
 	uint32_t sample

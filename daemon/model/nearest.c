@@ -55,12 +55,10 @@ static const struct {
 } synonyms[] = {
 	{"accept", "allow"},
 	{"permit", "allow"},
-	{"reject", "drop"},
 	{"block", "drop"},
 	{"discard", "drop"},
 	{"return", "pass"},
 	{"continue", "pass"},
-	{"cut", "recheck"},
 	{"port", "dst_ports"},
 	{"ports", "dst_ports"},
 	{"dport", "dst_ports"},

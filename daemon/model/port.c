@@ -108,7 +108,7 @@ static int port_on_change(struct parser *parser, const struct path *path, const 
 	static const struct word words[] = {
 		{"recheck", ON_CHANGE_RECHECK},
 		{"keep", ON_CHANGE_KEEP},
-		{"cut", WORD_UNSUPPORTED},
+		{"cut", ON_CHANGE_CUT},
 	};
 	struct port_draft *draft = object;
 	int on_change = ON_CHANGE_RECHECK;

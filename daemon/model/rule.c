@@ -2,28 +2,14 @@
 /* One rule of an ACL. */
 #include <string.h>
 
-#include "model/l4.h"
 #include "model/objects.h"
+#include "model/rule_draft.h"
 
-/* What the fields of a rule leave of the families; a side that names groups leaves both. */
-enum family_source {
-	SOURCE_FAMILY,
-	SOURCE_SRC,
-	SOURCE_DST,
-	SOURCE_PROTOCOL,
-	SOURCE_SERVICE,
-	SOURCE_COUNT,
-};
-static const char *const source_names[SOURCE_COUNT] = {"family", "src", "dst", "protocol",
-						       "service"};
+static const char *const source_names[SOURCE_COUNT] = {"family", "ethertypes", "src",
+						       "dst",    "protocol",   "service"};
 
-struct rule_draft {
-	struct l4_draft l4; /* first: its field parsers take it for themselves */
-	struct rule *rule;
-	struct l4_list services;
-	bool has_action;
-	unsigned int families[SOURCE_COUNT]; /* 0: the field says nothing */
-};
+/* 90 days: less than half of the time in which the data path's clock wraps. */
+static const struct number_kind timeout_kind = {"a timeout in seconds", 1, 7776000};
 
 static void rule_draft_fini(struct rule_draft *draft)
 {
@@ -36,6 +22,7 @@ void rule_fini(struct rule *rule)
 	free(rule->id);
 	addrset_fini(&rule->src);
 	addrset_fini(&rule->dst);
+	l2_match_fini(&rule->l2);
 	l4_free(rule->l4, rule->l4_count);
 	*rule = (struct rule){0};
 }
@@ -61,15 +48,11 @@ static int rule_id(struct parser *parser, const struct path *path, const json_t 
 }
 
 static const struct word action_words[] = {
-	{"allow", SECG_ACTION_ALLOW},
-	{"allow-stateless", SECG_ACTION_ALLOW_STATELESS},
-	{"drop", SECG_ACTION_DROP},
-	{"pass", SECG_ACTION_PASS},
-	{"permit+reflect", SECG_ACTION_ALLOW},
-	{"allow-related", SECG_ACTION_ALLOW},
-	{"permit", SECG_ACTION_ALLOW_STATELESS},
+	{"allow", SECG_ACTION_ALLOW},         {"allow-stateless", SECG_ACTION_ALLOW_STATELESS},
+	{"drop", SECG_ACTION_DROP},           {"reject", SECG_ACTION_REJECT},
+	{"pass", SECG_ACTION_PASS},           {"permit+reflect", SECG_ACTION_ALLOW},
+	{"allow-related", SECG_ACTION_ALLOW}, {"permit", SECG_ACTION_ALLOW_STATELESS},
 	{"deny", SECG_ACTION_DROP},
-	{"reject", WORD_UNSUPPORTED},
 };
 
 static int rule_action(struct parser *parser, const struct path *path, const json_t *value,
@@ -85,6 +68,30 @@ static int rule_action(struct parser *parser, const struct path *path, const jso
 	draft->rule->action = action;
 	return json_put(draft->l4.json, "action",
 			json_string(word_text(action_words, ARRAY_SIZE(action_words), action)));
+}
+
+static int rule_enabled(struct parser *parser, const struct path *path, const json_t *value,
+			void *object)
+{
+	struct rule_draft *draft = object;
+	bool is_enabled;
+	int r = parse_bool(parser, path, value, &is_enabled);
+
+	if (r < 0)
+		return r;
+	draft->rule->is_disabled = !is_enabled;
+	return json_put(draft->l4.json, "enabled", json_incref((json_t *)value));
+}
+
+static int rule_timeout(struct parser *parser, const struct path *path, const json_t *value,
+			void *object)
+{
+	struct rule_draft *draft = object;
+	int r = parse_number(parser, path, value, &timeout_kind, &draft->rule->timeout_s);
+
+	if (r < 0)
+		return r;
+	return json_put(draft->l4.json, "timeout", json_integer(draft->rule->timeout_s));
 }
 
 static const struct word family_words[] = {{"ipv4", 4}, {"ipv6", 6}};
@@ -179,17 +186,17 @@ static const struct field rule_fields[] = {
 	{"dst", rule_dst},
 	L4_FIELDS,
 	{"service", rule_service},
-	{"enabled", NULL},
-	{"ethertypes", NULL},
-	{"vlan", NULL},
-	{"src_mac", NULL},
-	{"dst_mac", NULL},
-	{"tcp_flags", NULL},
-	{"dscp", NULL},
-	{"fragment", NULL},
-	{"timeout", NULL},
-	{"log", NULL},
-	{"sample", NULL},
+	{"enabled", rule_enabled},
+	{"ethertypes", rule_parse_ethertypes},
+	{"vlan", rule_parse_vlan},
+	{"src_mac", rule_parse_src_mac},
+	{"dst_mac", rule_parse_dst_mac},
+	{"tcp_flags", rule_parse_tcp_flags},
+	{"dscp", rule_parse_dscp},
+	{"fragment", rule_parse_fragment},
+	{"timeout", rule_timeout},
+	{"log", rule_parse_log},
+	{"sample", rule_parse_sample},
 };
 static const struct schema rule_schema = {"a rule", rule_fields, ARRAY_SIZE(rule_fields)};
 
@@ -234,8 +241,8 @@ static int check_required(struct parser *parser, const struct path *path, const 
 				       "its counters are kept under"));
 	if (!draft->has_action)
 		result_add(&result, parse_error(parser, &action, ERROR_BAD_VALUE,
-						"is missing: write allow, allow-stateless, drop "
-						"or pass"));
+						"is missing: write allow, allow-stateless, drop, "
+						"reject or pass"));
 	return result;
 }
 
@@ -253,8 +260,31 @@ static int take_l4(struct rule_draft *draft)
 	draft->services.count = 0;
 	if (rule->l4_count)
 		draft->families[source] = l4_families(rule->l4, rule->l4_count);
-	rule->is_ip = rule->family || rule->has_src || rule->has_dst || rule->l4_count;
+	rule->is_ip = rule->family || rule->has_src || rule->has_dst || rule->l4_count ||
+		      rule->dscp || rule->fragment != FRAGMENT_ANY;
 	return 0;
+}
+
+static int check_timeout(struct parser *parser, const struct path *path,
+			 const struct rule_draft *draft)
+{
+	struct path field = path_key(path, "timeout");
+
+	if (!draft->rule->timeout_s || draft->rule->action == SECG_ACTION_ALLOW)
+		return 0;
+	return parse_error(parser, &field, ERROR_BAD_VALUE,
+			   "is that of sessions, and only a rule that says `allow` opens sessions");
+}
+
+/* What fields say together. */
+static int check_rule(struct parser *parser, const struct path *path, struct rule_draft *draft)
+{
+	int result = rule_check_ethertypes(parser, path, draft);
+
+	result_add(&result, rule_check_tcp_flags(parser, path, draft));
+	result_add(&result, check_timeout(parser, path, draft));
+	result_add(&result, check_families(parser, path, draft));
+	return result;
 }
 
 int rule_parse(struct parser *parser, const struct path *path, const json_t *value,
@@ -263,7 +293,7 @@ int rule_parse(struct parser *parser, const struct path *path, const json_t *val
 	_cleanup_(rule_draft_fini) struct rule_draft draft = {.rule = ret_rule};
 	int result;
 
-	ret_rule->fragment = -1;
+	ret_rule->fragment = FRAGMENT_ANY;
 	draft.l4.json = json_object();
 	if (!draft.l4.json)
 		return -ENOMEM;
@@ -276,5 +306,5 @@ int rule_parse(struct parser *parser, const struct path *path, const json_t *val
 	if (result < 0)
 		return result;
 	result = take_l4(&draft);
-	return result < 0 ? result : check_families(parser, path, &draft);
+	return result < 0 ? result : check_rule(parser, path, &draft);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words, names, description and labels. */
+/* True and false, words, names, description and labels. */
 #include "model/value.h"
 
 #include <ctype.h>
@@ -8,6 +8,14 @@
 #include <string.h>
 
 #include "model/nearest.h"
+
+int parse_bool(struct parser *parser, const struct path *path, const json_t *value, bool *ret_value)
+{
+	if (!json_is_boolean(value))
+		return parse_bad_type(parser, path, value, "true or false");
+	*ret_value = json_is_true(value);
+	return 0;
+}
 
 /* True for the spelling that is listed and offered: that of a word that is built, but no alias. */
 static bool is_canonical(const struct word *words, size_t index)

@@ -33,6 +33,11 @@ void range_list_normalize(struct range_list *list); /* sorts and merges */
 int range_list_copy(struct range_list *ret_list, const struct range_list *list);
 void range_list_fini(struct range_list *list);
 
+/* ── true and false ─────────────────────────────────────────────────────────────────────────────── */
+
+int parse_bool(struct parser *parser, const struct path *path, const json_t *value,
+	       bool *ret_value);
+
 /* ── words ──────────────────────────────────────────────────────────────────────────────────────── */
 
 /* The first word of a value is its canonical spelling, later ones are aliases. */

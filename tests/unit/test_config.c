@@ -4,55 +4,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
 
-#include "model/document.h"
-
-/* JSON with ' in the place of ". */
-static json_t *read_json(const char *document)
-{
-	_cleanup_(errors_fini) struct errors errors = {0};
-	_cleanup_free_ char *text = strdup(document);
-	json_t *value = NULL;
-
-	for (char *c = text; *c; c++)
-		if (*c == '\'')
-			*c = '"';
-	if (document_read(&value, text, strlen(text), &errors) < 0)
-		fail_msg("%s: %s", document, errors.items[0].message);
-	return value;
-}
-
-static struct config *parse_json(const json_t *document)
-{
-	_cleanup_(errors_fini) struct errors errors = {0};
-	struct config *config = NULL;
-
-	if (config_parse(&config, document, NULL, &errors) < 0)
-		fail_msg("%s: %s", errors.items[0].field, errors.items[0].message);
-	return config;
-}
-
-static struct config *parse(const char *text)
-{
-	json_auto_t *document = read_json(text);
-
-	return parse_json(document);
-}
+#include "config_rows.h"
 
 /* ── normal form ────────────────────────────────────────────────────────────────────────────────── */
 
 #define RULE(fields) "{'acls':{'w':{'rules':[{'id':'r','action':'drop'," fields "}]}}}"
 
-static const struct {
-	const char *document;
-	const char *normal;
-} normal_rows[] = {
+static const struct normal_row normal_rows[] = {
 	{"{'schema':'secg/1'}", "{}"},
 	{"{'acls':{},'groups':{},'services':{},'ports':{}}", "{}"},
 	{"{'acls':{'w':{}}}", "{'acls':{'w':{}}}"},
@@ -92,22 +54,7 @@ static const struct {
 static void test_normal_form(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(normal_rows); i++) {
-		_cleanup_(config_freep) struct config *config = parse(normal_rows[i].document);
-		_cleanup_(config_freep) struct config *again = NULL;
-		json_auto_t *normal = config_document(config);
-		json_auto_t *same = NULL;
-		json_auto_t *wanted = read_json(normal_rows[i].normal);
-
-		if (!json_equal(normal, wanted)) {
-			_cleanup_free_ char *text = json_dumps(normal, 0);
-
-			fail_msg("%s\ngot %s", normal_rows[i].document, text);
-		}
-		again = parse_json(normal);
-		same = config_document(again);
-		assert_true(json_equal(same, normal));
-	}
+	CHECK_TABLE(check_normal_row, normal_rows);
 }
 
 static void test_objects_are_sorted_by_name(void **state)
@@ -315,7 +262,7 @@ static void test_a_chain_of_groups(void **state)
 		json_object_set_new(group, i < 19999 ? "groups" : "prefixes",
 				    json_string(i < 19999 ? name : "192.0.2.1"));
 	}
-	config = parse_json(document);
+	config = parse_json(document, NULL);
 	assert_true(has(&config_find_group(config, "g0")->members, "192.0.2.1"));
 }
 
@@ -454,7 +401,7 @@ static void test_ten_thousand_rules_are_read_at_once(void **state)
 						       "tcp", "dst_ports", i, "20000-30000"));
 	}
 	start = clock();
-	config = parse_json(document);
+	config = parse_json(document, NULL);
 	ms = (double)(clock() - start) * 1000 / CLOCKS_PER_SEC;
 	assert_int_equal(config->acls[0].rule_count, 10000);
 	print_message("10 000 rules parsed in %.1f ms\n", ms);
