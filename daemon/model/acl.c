@@ -70,9 +70,8 @@ static int acl_audit(struct parser *parser, const struct path *path, const json_
 		     void *object)
 {
 	struct acl_draft *draft = object;
-	int r = parse_bool(parser, path, value, &draft->acl->is_audited);
 
-	return r < 0 ? r : json_put(draft->json, "audit", json_incref((json_t *)value));
+	return parse_bool_field(parser, path, value, draft->json, &draft->acl->is_audited);
 }
 
 static const struct field acl_fields[] = {

@@ -99,6 +99,19 @@ static int prefix_item(struct parser *parser, const struct path *path, const cha
 	return 0;
 }
 
+int prefix_item_parse(struct parser *parser, const struct path *path, const json_t *value,
+		      struct prefix *ret_prefix)
+{
+	const char *text = json_string_value(value);
+
+	if (!text)
+		return parse_bad_type(parser, path, value, "an address or a prefix");
+	if (*text == '@')
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "only addresses and prefixes stand here, no groups");
+	return prefix_item(parser, path, text, false, ret_prefix);
+}
+
 static int group_item(struct parser *parser, const struct path *path, const char *name,
 		      bool is_only, struct addrset *set)
 {

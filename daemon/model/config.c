@@ -44,6 +44,15 @@ static int document_services(struct parser *parser, const struct path *path, con
 	return r < 0 ? r : services_parse(parser, path, value);
 }
 
+static int document_macip(struct parser *parser, const struct path *path, const json_t *value,
+			  void *object)
+{
+	int r = kind_value(parser, path, value);
+
+	(void)object;
+	return r < 0 ? r : macips_parse(parser, path, value);
+}
+
 static int document_groups(struct parser *parser, const struct path *path, const json_t *value,
 			   void *object)
 {
@@ -73,15 +82,9 @@ static int document_ports(struct parser *parser, const struct path *path, const 
 
 /* In the order in which they refer to each other. */
 static const struct field document_fields[] = {
-	{"schema", document_schema},
-	{"services", document_services},
-	{"groups", document_groups},
-	{"acls", document_acls},
-	{"ports", document_ports},
-	{"security_groups", NULL},
-	{"macip", NULL},
-	{"port_templates", NULL},
-	{"tunnels", NULL},
+	{"schema", document_schema}, {"services", document_services}, {"macip", document_macip},
+	{"groups", document_groups}, {"acls", document_acls},         {"ports", document_ports},
+	{"security_groups", NULL},   {"port_templates", NULL},        {"tunnels", NULL},
 };
 static const struct schema document_object = {"a policy document", document_fields,
 					      ARRAY_SIZE(document_fields)};
@@ -115,10 +118,13 @@ void config_free(struct config *config)
 		service_fini(&config->services[i]);
 	for (size_t i = 0; i < config->group_count; i++)
 		group_fini(&config->groups[i]);
+	for (size_t i = 0; i < config->macip_count; i++)
+		macip_fini(&config->macips[i]);
 	free(config->ports);
 	free(config->acls);
 	free(config->services);
 	free(config->groups);
+	free(config->macips);
 	free(config);
 }
 
@@ -128,7 +134,8 @@ static int name_compare(const void *name, const void *item)
 	return strcmp(name, *(const char *const *)item);
 }
 _Static_assert(!offsetof(struct acl, name) && !offsetof(struct group, name) &&
-		       !offsetof(struct service, name) && !offsetof(struct port, name),
+		       !offsetof(struct service, name) && !offsetof(struct port, name) &&
+		       !offsetof(struct macip, name) && !offsetof(struct security_group, name),
 	       "objects are found by their first member");
 
 static const void *find(const char *name, const void *items, size_t count, size_t size)
@@ -198,6 +205,9 @@ json_t *config_document(const struct config *config)
 		result_add(&result,
 			   document_add(json_object_get(document, "services"),
 					config->services[i].name, config->services[i].json));
+	for (size_t i = 0; i < config->macip_count; i++)
+		result_add(&result, document_add(json_object_get(document, "macip"),
+						 config->macips[i].name, config->macips[i].json));
 	for (size_t i = 0; i < config->port_count; i++)
 		result_add(&result, document_add(json_object_get(document, "ports"),
 						 config->ports[i].name, config->ports[i].json));

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "model/objects.h"
+#include "model/port_draft.h"
 #include "model/value.h"
 
 const char *const infra_row_names[INFRA_ROW_COUNT] = {

@@ -15,6 +15,7 @@
 int groups_parse(struct parser *parser, const struct path *path, const json_t *value);
 /* `value` NULL: only the shipped ones. */
 int services_parse(struct parser *parser, const struct path *path, const json_t *value);
+int macips_parse(struct parser *parser, const struct path *path, const json_t *value);
 int acls_parse(struct parser *parser, const struct path *path, const json_t *value);
 int ports_parse(struct parser *parser, const struct path *path, const json_t *value);
 
@@ -26,18 +27,18 @@ int rule_parse(struct parser *parser, const struct path *path, const json_t *val
 int addresses_parse(struct parser *parser, const struct path *path, const json_t *value,
 		    bool may_refer, struct addrset *set, unsigned int *ret_families,
 		    json_t **ret_json);
+/* One prefix, no group. */
+int prefix_item_parse(struct parser *parser, const struct path *path, const json_t *value,
+		      struct prefix *ret_prefix);
 /* -EINVAL and ERROR_LIMIT when `count` more ranges are too many; else counts them. */
 int ranges_charge(struct parser *parser, const struct path *path, size_t count);
 
 struct port_draft {
 	json_t *json; /* the normalised object; borrowed */
 	struct port *port;
+	bool has_senders; /* `addresses` or `macip` is given */
+	bool has_anti_spoof;
 };
-/* Fields of ports that have files of their own; object: struct port_draft. */
-parse_field_fn port_parse_from;
-parse_field_fn port_parse_to;
-parse_field_fn port_parse_default; /* after the two lists, by whose presence it is judged */
-parse_field_fn port_parse_infrastructure;
 
 /* Services that come with the program. */
 struct shipped_service {
@@ -59,6 +60,7 @@ void rule_fini(struct rule *rule);
 void acl_fini(struct acl *acl);
 void group_fini(struct group *group);
 void service_fini(struct service *service);
+void macip_fini(struct macip *macip);
 void port_fini(struct port *port);
 
 #endif

@@ -2,32 +2,15 @@
 /* Ports: interfaces under policy. */
 #include <string.h>
 
-#include "model/objects.h"
+#include "model/port_draft.h"
 #include "model/value.h"
-
-const char *const timeout_names[SECG_TIMEOUT_COUNT] = {
-	[SECG_TIMEOUT_TCP_HALF_OPEN] = "tcp_half_open",
-	[SECG_TIMEOUT_TCP_ESTABLISHED] = "tcp_established",
-	[SECG_TIMEOUT_TCP_CLOSING] = "tcp_closing",
-	[SECG_TIMEOUT_UDP_ONE_WAY] = "udp_one_way",
-	[SECG_TIMEOUT_UDP_TWO_WAY] = "udp_two_way",
-	[SECG_TIMEOUT_ICMP] = "icmp",
-	[SECG_TIMEOUT_OTHER] = "other",
-};
-const uint32_t timeout_default_s[SECG_TIMEOUT_COUNT] = {
-	[SECG_TIMEOUT_TCP_HALF_OPEN] = 30, [SECG_TIMEOUT_TCP_ESTABLISHED] = 86400,
-	[SECG_TIMEOUT_TCP_CLOSING] = 30,   [SECG_TIMEOUT_UDP_ONE_WAY] = 30,
-	[SECG_TIMEOUT_UDP_TWO_WAY] = 180,  [SECG_TIMEOUT_ICMP] = 30,
-	[SECG_TIMEOUT_OTHER] = 600,
-};
-
-/* 90 days: less than half of the time in which the data path's clock wraps. */
-static const struct number_kind timeout_kind = {"a timeout in seconds", 1, 7776000};
 
 void port_fini(struct port *port)
 {
 	for (int d = 0; d < SECG_DIRECTIONS; d++)
 		free(port->list[d].acls);
+	senders_free(port->addresses, port->address_count);
+	free(port->domain);
 	free(port->name);
 	free(port->interface);
 	json_decref(port->json);
@@ -118,35 +101,24 @@ static int port_on_change(struct parser *parser, const struct path *path, const 
 	return r;
 }
 
-/* ── timeouts ───────────────────────────────────────────────────────────────────────────────────── */
-
-static int timeout_field(struct parser *parser, const struct path *path, const json_t *value,
-			 void *object)
+static int port_audit(struct parser *parser, const struct path *path, const json_t *value,
+		      void *object)
 {
 	struct port_draft *draft = object;
-	uint32_t seconds;
-	int r = parse_number(parser, path, value, &timeout_kind, &seconds);
 
-	if (r < 0)
-		return r;
-	for (int i = 0; i < SECG_TIMEOUT_COUNT; i++)
-		if (!strcmp(timeout_names[i], path->key))
-			draft->port->timeout_s[i] = seconds;
-	return json_put(draft->json, path->key, json_integer(seconds));
+	return parse_bool_field(parser, path, value, draft->json, &draft->port->is_audited);
 }
 
-static int port_timeouts(struct parser *parser, const struct path *path, const json_t *value,
-			 void *object)
+static int port_fail_mode(struct parser *parser, const struct path *path, const json_t *value,
+			  void *object)
 {
-	struct field fields[SECG_TIMEOUT_COUNT];
-	struct schema schema = {"timeouts", fields, ARRAY_SIZE(fields)};
-	const struct port_draft *port_draft = object;
-	struct port_draft draft = {.json = json_object(), .port = port_draft->port};
-	int r = json_put(port_draft->json, "timeouts", draft.json);
+	static const struct word words[] = {{"closed", false}, {"open", true}};
+	struct port_draft *draft = object;
+	int is_open = false;
+	int r = word_field(parser, path, value, draft, words, ARRAY_SIZE(words), &is_open);
 
-	for (int i = 0; i < SECG_TIMEOUT_COUNT; i++)
-		fields[i] = (struct field){timeout_names[i], timeout_field};
-	return r < 0 ? r : parse_object(parser, path, value, &schema, &draft);
+	draft->port->fails_open = is_open;
+	return r;
 }
 
 /* ── all ports ──────────────────────────────────────────────────────────────────────────────────── */
@@ -159,25 +131,25 @@ static const struct field port_fields[] = {
 	{"hook", port_hook},
 	{"from", port_parse_from},
 	{"to", port_parse_to},
+	{"security_groups", NULL},
 	{"default", port_parse_default},
 	{"infrastructure", port_parse_infrastructure},
 	{"tcp", port_tcp},
 	{"on_change", port_on_change},
-	{"timeouts", port_timeouts},
+	{"timeouts", port_parse_timeouts},
 	{"match", NULL},
-	{"security_groups", NULL},
-	{"addresses", NULL},
-	{"anti_spoof", NULL},
-	{"macip", NULL},
+	{"addresses", port_parse_addresses},
+	{"macip", port_parse_macip},
+	{"anti_spoof", port_parse_anti_spoof},
+	{"allow_ra", port_parse_allow_ra},
+	{"allow_dhcp_server", port_parse_allow_dhcp_server},
 	{"groups", NULL},
-	{"domain", NULL},
-	{"pickup_s", NULL},
-	{"allow_ra", NULL},
-	{"allow_dhcp_server", NULL},
-	{"limits", NULL},
-	{"reset_on_expiry", NULL},
-	{"audit", NULL},
-	{"fail_mode", NULL},
+	{"domain", port_parse_domain},
+	{"pickup_s", port_parse_pickup},
+	{"limits", port_parse_limits},
+	{"reset_on_expiry", port_parse_reset_on_expiry},
+	{"audit", port_audit},
+	{"fail_mode", port_fail_mode},
 };
 static const struct schema port_schema = {"a port", port_fields, ARRAY_SIZE(port_fields)};
 
@@ -213,6 +185,7 @@ static int parse_port(struct parser *parser, const struct path *path, const json
 	for (int d = 0; d < SECG_DIRECTIONS; d++)
 		port->list[d].otherwise = SECG_ACTION_DROP;
 	result_add(&result, parse_object(parser, path, value, &port_schema, &draft));
+	result_add(&result, port_settle_sender(parser, path, &draft));
 	result_add(&result, check_interface(parser, path, value, port, claims));
 	return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a port says of its directions: the lists of ACLs, and what holds when no rule decides. */
-#include "model/objects.h"
-#include "model/value.h"
+#include "model/port_draft.h"
+#include "model/rule_draft.h"
 
 static int acl_item(struct parser *parser, const struct path *path, const json_t *item,
 		    struct port_list *list)
@@ -76,8 +76,8 @@ static int default_action(struct parser *parser, const struct path *path, const 
 			  void *object)
 {
 	static const struct word words[] = {{"drop", SECG_ACTION_DROP},
-					    {"allow", SECG_ACTION_ALLOW},
-					    {"reject", WORD_UNSUPPORTED}};
+					    {"reject", SECG_ACTION_REJECT},
+					    {"allow", SECG_ACTION_ALLOW}};
 	struct default_draft *draft = object;
 	int action = SECG_ACTION_DROP;
 	int r = parse_word(parser, path, value, words, ARRAY_SIZE(words), &action);
@@ -88,9 +88,17 @@ static int default_action(struct parser *parser, const struct path *path, const 
 	return json_put(draft->json, "action", json_incref((json_t *)value));
 }
 
+static int default_log(struct parser *parser, const struct path *path, const json_t *value,
+		       void *object)
+{
+	struct default_draft *draft = object;
+
+	return log_parse(parser, path, value, draft->json, &draft->list->log);
+}
+
 static const struct field default_fields[] = {
 	{"action", default_action},
-	{"log", NULL},
+	{"log", default_log},
 };
 static const struct schema default_schema = {"the default of a direction", default_fields,
 					     ARRAY_SIZE(default_fields)};

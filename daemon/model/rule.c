@@ -8,9 +8,6 @@
 static const char *const source_names[SOURCE_COUNT] = {"family", "ethertypes", "src",
 						       "dst",    "protocol",   "service"};
 
-/* 90 days: less than half of the time in which the data path's clock wraps. */
-static const struct number_kind timeout_kind = {"a timeout in seconds", 1, 7776000};
-
 static void rule_draft_fini(struct rule_draft *draft)
 {
 	l4_draft_fini(&draft->l4);
@@ -75,12 +72,11 @@ static int rule_enabled(struct parser *parser, const struct path *path, const js
 {
 	struct rule_draft *draft = object;
 	bool is_enabled;
-	int r = parse_bool(parser, path, value, &is_enabled);
+	int r = parse_bool_field(parser, path, value, draft->l4.json, &is_enabled);
 
-	if (r < 0)
-		return r;
-	draft->rule->is_disabled = !is_enabled;
-	return json_put(draft->l4.json, "enabled", json_incref((json_t *)value));
+	if (!r)
+		draft->rule->is_disabled = !is_enabled;
+	return r;
 }
 
 static int rule_timeout(struct parser *parser, const struct path *path, const json_t *value,

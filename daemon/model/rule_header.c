@@ -229,10 +229,9 @@ int rule_parse_fragment(struct parser *parser, const struct path *path, const js
 {
 	struct rule_draft *draft = object;
 	bool is_fragment;
-	int r = parse_bool(parser, path, value, &is_fragment);
+	int r = parse_bool_field(parser, path, value, draft->l4.json, &is_fragment);
 
-	if (r < 0)
-		return r;
-	draft->rule->fragment = is_fragment;
-	return json_put(draft->l4.json, "fragment", json_incref((json_t *)value));
+	if (!r)
+		draft->rule->fragment = is_fragment;
+	return r;
 }

@@ -17,6 +17,14 @@ int parse_bool(struct parser *parser, const struct path *path, const json_t *val
 	return 0;
 }
 
+int parse_bool_field(struct parser *parser, const struct path *path, const json_t *value,
+		     json_t *json, bool *ret_value)
+{
+	int r = parse_bool(parser, path, value, ret_value);
+
+	return r < 0 ? r : json_put(json, path->key, json_incref((json_t *)value));
+}
+
 /* True for the spelling that is listed and offered: that of a word that is built, but no alias. */
 static bool is_canonical(const struct word *words, size_t index)
 {

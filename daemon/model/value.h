@@ -17,6 +17,8 @@ struct number_kind {
 	uint32_t last;
 };
 
+extern const struct number_kind timeout_kind; /* of sessions */
+
 /* A number, or its decimal text. */
 int parse_number(struct parser *parser, const struct path *path, const json_t *value,
 		 const struct number_kind *kind, uint32_t *ret_number);
@@ -37,6 +39,9 @@ void range_list_fini(struct range_list *list);
 
 int parse_bool(struct parser *parser, const struct path *path, const json_t *value,
 	       bool *ret_value);
+/* The same for a field that stands in the normalised object `json` too. */
+int parse_bool_field(struct parser *parser, const struct path *path, const json_t *value,
+		     json_t *json, bool *ret_value);
 
 /* ── words ──────────────────────────────────────────────────────────────────────────────────────── */
 

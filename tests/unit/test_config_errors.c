@@ -31,9 +31,8 @@ static const struct row document_rows[] = {
 	 "bad_type services\nbad_type groups\nbad_type acls\nbad_type ports\n", NULL},
 	{"{'acls':{'w':null},'groups':{'g':[]},'services':{'s':{}},'ports':{'p':1}}",
 	 "bad_type services.s\nbad_type groups.g\nbad_type acls.w\nbad_type ports.p\n", NULL},
-	{"{'security_groups':{},'macip':{},'port_templates':{},'tunnels':{}}",
-	 "unsupported security_groups\nunsupported macip\nunsupported port_templates\n"
-	 "unsupported tunnels\n",
+	{"{'security_groups':{},'port_templates':{},'tunnels':{}}",
+	 "unsupported security_groups\nunsupported port_templates\nunsupported tunnels\n",
 	 "not supported"},
 	{"{'acls':{'W':{},'':{},'a b':{},'infra':{}}}",
 	 "bad_value acls.W\nbad_value acls.\nbad_value acls.a b\nbad_value acls.infra\n", "a-z"},
@@ -255,10 +254,10 @@ static const struct row port_rows[] = {
 	 "\"x\""},
 	{PORT("'from':['w','w','w','w','w','w','w','w','w','w','w','w','w','w','w','w','w']"),
 	 "limit ports.p.from\n", "16"},
-	{PORT("'from':[],'to':[],'default':{'from':{'action':'reject','log':true},'to':{'action':'x'}}"),
-	 "unsupported ports.p.default.from.log\nunsupported ports.p.default.from.action\n"
+	{PORT("'from':[],'to':[],'default':{'from':{'action':'pass','log':1},'to':{'action':'x'}}"),
+	 "bad_value ports.p.default.from.action\nbad_type ports.p.default.from.log\n"
 	 "bad_value ports.p.default.to.action\n",
-	 NULL},
+	 "drop, reject, allow"},
 	{PORT("'from':[],'default':{'to':{'action':'drop'},'ingress':{}}"),
 	 "unknown_field ports.p.default.ingress\nbad_value ports.p.default.to\n", DIRECTION},
 	{PORT("'default':{'to':{'action':'drop'}}"), "bad_value ports.p.default.to\n", "`to: []`"},
@@ -270,16 +269,6 @@ static const struct row port_rows[] = {
 	 "unknown_field ports.p.timeouts.tcp\nbad_value ports.p.timeouts.tcp_closing\n"
 	 "bad_value ports.p.timeouts.udp_one_way\nbad_type ports.p.timeouts.udp_two_way\n"
 	 "bad_value ports.p.timeouts.icmp\nbad_value ports.p.timeouts.other\n",
-	 NULL},
-	{PORT("'security_groups':[],'addresses':[],'anti_spoof':true,'macip':'m','groups':[],"
-	      "'domain':'d','pickup_s':1,'allow_ra':true,'allow_dhcp_server':true,'limits':{},"
-	      "'reset_on_expiry':true,'audit':true,'fail_mode':'open'"),
-	 "unsupported ports.p.security_groups\nunsupported ports.p.addresses\n"
-	 "unsupported ports.p.anti_spoof\nunsupported ports.p.macip\nunsupported ports.p.groups\n"
-	 "unsupported ports.p.domain\nunsupported ports.p.pickup_s\nunsupported ports.p.allow_ra\n"
-	 "unsupported ports.p.allow_dhcp_server\nunsupported ports.p.limits\n"
-	 "unsupported ports.p.reset_on_expiry\nunsupported ports.p.audit\n"
-	 "unsupported ports.p.fail_mode\n",
 	 NULL},
 };
 
