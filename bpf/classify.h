@@ -17,17 +17,18 @@ struct query {
 	__u32 src[4];
 	__u32 dst[4];
 	__u32 policy;   /* line of struct secg_policy; not 0 */
-	__u32 counters; /* line of the port's counter indices; 0: pass rules are not counted */
+	__u32 counters; /* line of the port's rule words; 0: pass rules are not counted */
 	__u32 packets;
 	__u32 bytes;
-	__u32 slot; /* answer: slot of the deciding rule */
-	__u32 from; /* of classify: first entry not yet looked at */
-	__u16 high; /* source port or ICMP type */
-	__u16 low;  /* destination port or ICMP code */
+	__u32 slot;      /* answer: slot of the deciding rule */
+	__u32 timeout_s; /* answer: of the deciding entry */
+	__u32 from;      /* of classify: first entry not yet looked at */
+	__u16 high;      /* source port or ICMP type */
+	__u16 low;       /* destination port or ICMP code */
 	__u8 family;
 	__u8 proto;
 	__u8 has_l4;
-	__u8 zero[5];
+	__u8 entry; /* answer: SECG_ENTRY_* of the deciding entry */
 };
 
 __inline void *table_line(__u32 line)
@@ -172,8 +173,8 @@ __inline __u32 first_match(const struct vectors *v, __u32 at, __u32 from)
 	return SECG_VECTOR_LINE_BITS;
 }
 
-/* Index of the counter of a rule slot; 0: none. */
-__inline __u32 counter_index(__u32 counters, __u32 slot)
+/* Rule word of a rule slot (SECG_RULE_*); 0: none. */
+__inline __u32 rule_word(__u32 counters, __u32 slot)
 {
 	const struct secg_line *line;
 
@@ -183,8 +184,9 @@ __inline __u32 counter_index(__u32 counters, __u32 slot)
 	return line ? line->w[slot % SECG_COUNTERS_PER_LINE] : 0;
 }
 
-__inline void rule_count(__u32 index, __u32 packets, __u32 bytes)
+__inline void rule_count(__u32 word, __u32 packets, __u32 bytes)
 {
+	__u32 index = word & SECG_RULE_NUMBER_MASK;
 	struct secg_counter *counter;
 
 	if (!index || is_traced())
@@ -234,9 +236,11 @@ __attribute__((noinline, weak)) int classify(struct query *q)
 		entry += number % SECG_ENTRIES_PER_LINE;
 		if (entry->action != SECG_ACTION_PASS) {
 			q->slot = entry->slot;
+			q->timeout_s = entry->timeout_s;
+			q->entry = entry->flags;
 			return entry->action;
 		}
-		rule_count(counter_index(q->counters, entry->slot), q->packets, q->bytes);
+		rule_count(rule_word(q->counters, entry->slot), q->packets, q->bytes);
 		q->from = entry->next;
 	}
 	return SECG_ACTION_NONE;

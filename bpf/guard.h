@@ -7,12 +7,23 @@
 #include "session.h"
 #include "trace.h"
 
+/* What the hook knows of a packet beside its headers, and what the parser said. */
+struct arrival {
+	__u32 ifindex;
+	__u32 port; /* its id; 0: none */
+	__u32 direction;
+	__u32 length; /* bytes of the frame */
+	__u32 is_l3;  /* the device has no Ethernet header */
+	__u32 reason; /* the parser's */
+};
+
 struct guard {
 	const struct secg_port *port; /* its first line only */
 	__u32 ports;                  /* line of the port table */
 	__u32 id;                     /* of the port */
 	__u32 direction;              /* enum secg_direction */
 	__u32 now;                    /* tick */
+	__u32 ticks_q8;               /* secg_root.ticks_q8 */
 };
 
 __inline const struct secg_ifindex *ifindex_find(__u32 ifindex)
@@ -36,17 +47,20 @@ __inline const struct secg_root *root_find(void)
 }
 
 /* 0, or -1 where nothing is known of the port. */
-__inline int guard_find(struct guard *g, const struct secg_ifindex *entry, __u32 direction)
+__inline int guard_find(struct guard *g, const struct arrival *arrival)
 {
 	const struct secg_root *root = root_find();
 
-	g->direction = direction;
+	g->direction = arrival->direction & 1;
 	g->id = 0;
-	if (!root || !entry || !entry->port || entry->port >= root->port_count)
+	g->port = 0;
+	g->ticks_q8 = 0;
+	if (!root || !arrival->port || arrival->port >= root->port_count)
 		return -1;
 	TRACE(generation, root->generation);
 	g->ports = root->ports;
-	g->id = entry->port;
+	g->ticks_q8 = root->ticks_q8;
+	g->id = arrival->port;
 	g->port = port_find(g->ports, g->id);
 	return g->port && (g->port->flags & SECG_PORT_VALID) ? 0 : -1;
 }

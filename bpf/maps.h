@@ -10,6 +10,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include <secg/event.h>
 #include <secg/flow.h>
 #include <secg/policy.h>
 
@@ -92,6 +93,28 @@ struct {
 	__type(key, struct secg_fragment_key);
 	__type(value, struct secg_fragment);
 } secg_fragments __weak_map SEC(".maps");
+
+/* Records for the daemon, which sets the size. What found no room is counted by kind. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} secg_events __weak_map SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SECG_EVENT_KINDS);
+	__type(key, __u32);
+	__type(value, __u64);
+} secg_events_lost __weak_map SEC(".maps");
+
+/* What is told, and how often (secg/event.h). The daemon makes the entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct secg_watch);
+} secg_watch __weak_map SEC(".maps");
 
 /* No program looks in here: updating it makes the daemon wait until every running program has ended. */
 struct secg_grace_inner {

@@ -28,7 +28,7 @@ static __attribute__((noinline)) int session_recheck(const struct guard *g, stru
 		query_make(q, p, rules->policy[opened], side == SECG_REPLY);
 		action = classify(q);
 		if (action != SECG_ACTION_NONE)
-			rule = counter_index(rules->counters[opened], q->slot);
+			rule = rule_word(rules->counters[opened], q->slot);
 	}
 	if (action == SECG_ACTION_NONE)
 		action = rules->otherwise[opened];

@@ -7,6 +7,7 @@
 #ifndef SECG_BPF_SCRATCH_H
 #define SECG_BPF_SCRATCH_H
 
+#include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
@@ -26,6 +27,26 @@ struct extensions {
 	__u8 zero[2];
 };
 
+/* What is to be told of a packet (event.h). */
+#define TELL_RULE  0x1u /* its rule, session or default is watched */
+#define TELL_AUDIT 0x2u /* it passes only because of audit */
+#define TELL_DROP  0x4u /* dropped, and no rule or default does it */
+
+struct tell {
+	__u32 what; /* TELL_* */
+	__u32 rule; /* rule word */
+	__u32 ifindex;
+	__u32 length; /* bytes of the frame */
+	__u32 now;    /* tick */
+	__u32 second; /* ticks in one */
+	__u16 port;
+	__u8 direction;
+	__u8 reason;
+	__u8 action;
+	__u8 flags; /* SECG_EVENT_* */
+	__u8 zero[2];
+};
+
 struct scratch {
 	struct extensions ext;
 	struct packet inner;      /* what an ICMP error carries */
@@ -33,7 +54,12 @@ struct scratch {
 	struct iphdr ip4;
 	struct ipv6hdr ip6;
 	__u8 l4[8];
-	struct query query;    /* of a recheck */
+	struct query query;
+	struct secg_flow opening; /* a session that is being made or moved */
+	struct tell tell;
+	struct secg_event_reject record;
+	struct ethhdr eth; /* of the packet that is told */
+	__be16 tag[2];
 	struct secg_flow flow; /* the session of a traced run: a copy, which may be written */
 };
 

@@ -8,6 +8,7 @@
 #define hook_context                      __sk_buff
 #define HOOK(name)                        tc_##name
 #define load_bytes(ctx, offset, to, size) bpf_skb_load_bytes(ctx, offset, to, size)
+#define hook_vlan(ctx)                    ((ctx)->vlan_present ? (ctx)->vlan_tci & 0xfff : 0)
 
 #include "verdict.h"
 

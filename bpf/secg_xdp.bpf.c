@@ -8,6 +8,7 @@
 #define hook_context                      xdp_md
 #define HOOK(name)                        xdp_##name
 #define load_bytes(ctx, offset, to, size) bpf_xdp_load_bytes(ctx, offset, to, size)
+#define hook_vlan(ctx)                    0 /* XDP has no metadata: tags are in the frame */
 
 #include "verdict.h"
 

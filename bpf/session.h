@@ -268,7 +268,8 @@ static __attribute__((noinline)) int promote(const struct secg_flow_key *key, st
 					     __u32 hash, __u32 ports, __u32 word)
 {
 	__u32 first = (hash & secg_bucket_mask) * SECG_WAYS, now = now_ticks(), version;
-	struct secg_flow flow;
+	struct scratch *scratch = scratch_get();
+	struct secg_flow *flow;
 
 	if (is_traced())
 		return promote_traced(first, ports, now);
@@ -295,11 +296,14 @@ static __attribute__((noinline)) int promote(const struct secg_flow_key *key, st
 		bpf_map_delete_elem(&secg_new, key);
 		return 0;
 	}
-	flow.s = *found->s;
-	flow.a = *found->a;
-	flow.s.state = word;
-	flow.s.seen = now;
-	if (bpf_map_update_elem(&secg_overflow, key, &flow, BPF_NOEXIST))
+	if (!scratch)
+		return -1;
+	flow = &scratch->opening;
+	flow->s = *found->s;
+	flow->a = *found->a;
+	flow->s.state = word;
+	flow->s.seen = now;
+	if (bpf_map_update_elem(&secg_overflow, key, flow, BPF_NOEXIST))
 		return -1;
 	overflow_add(hash, 1);
 	bpf_map_delete_elem(&secg_new, key);

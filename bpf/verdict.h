@@ -12,16 +12,9 @@
 #include "guard.h"
 #include "icmp_error.h"
 #include "infra.h"
+#include "outcome.h"
 #include "recheck.h"
 #include "tcp.h"
-
-/* What became of a packet on its way through the steps. */
-struct outcome {
-	__u32 reason;
-	__u32 rule;     /* index of the counter of the rule that let it pass; 0: none */
-	__u32 is_known; /* a session has decided */
-	__u32 is_cut;   /* its session fell to a policy change: what drops it now is that */
-};
 
 /* A packet of a live session. Sets o->is_known where that decides. */
 __inline void session_packet(struct outcome *o, const struct guard *g, const struct packet *p,
@@ -116,25 +109,36 @@ static __attribute__((noinline)) __u32 session_open(const struct guard *g, const
 	return SECG_REASON_NONE;
 }
 
+/* The rule that decided, and what it wants to be told. */
+__inline void outcome_of_rule(struct outcome *o, const struct query *q)
+{
+	o->rule = rule_word(q->counters, q->slot);
+	if (q->entry & SECG_ENTRY_WATCH)
+		o->what |= TELL_RULE;
+	if (q->entry & SECG_ENTRY_AUDIT)
+		o->what |= TELL_AUDIT;
+}
+
 /* Rules and default, for a packet that no session decides. */
 __inline void rules_packet(struct outcome *o, const struct guard *g, const struct packet *p,
 			   const struct secg_flow_key *key)
 {
 	__u32 direction = g->direction & 1, action = SECG_ACTION_NONE;
 	const struct secg_port_rules *rules = guard_rules(g);
+	struct scratch *scratch = scratch_get();
 
-	if (!rules) {
+	if (!rules || !scratch) {
 		o->reason = SECG_REASON_UNDECIDED;
 		return;
 	}
 	if (rules->policy[direction]) {
-		struct query q;
+		struct query *q = &scratch->query;
 
-		query_make(&q, p, rules->policy[direction], 0);
-		q.counters = rules->counters[direction];
-		action = classify(&q);
+		query_make(q, p, rules->policy[direction], 0);
+		q->counters = rules->counters[direction];
+		action = classify(q);
 		if (action != SECG_ACTION_NONE)
-			o->rule = counter_index(q.counters, q.slot);
+			outcome_of_rule(o, q);
 	}
 	if (action == SECG_ACTION_DROP) {
 		rule_count(o->rule, p->packets, p->bytes);
@@ -221,27 +225,44 @@ __inline int released(void)
 	return 0;
 }
 
-/* Nonzero: drop. */
-__inline int verdict(struct hook_context *ctx, const struct frame *f,
-		     const struct secg_ifindex *entry, __u32 direction)
+/* Everything behind the parser; nonzero: drop. */
+__inline int verdict_of(struct hook_context *ctx, const struct packet *p,
+			const struct arrival *arrival)
 {
 	struct outcome o = {};
-	struct packet p = {};
 	struct guard g;
 
-	o.reason = parse(ctx, &p, f);
-	if (guard_find(&g, entry, direction))
+	o.reason = arrival->reason;
+	if (guard_find(&g, arrival))
 		o.reason = SECG_REASON_UNDECIDED;
 	else if (g.port->flags & SECG_PORT_RELEASED)
 		return released();
 	if (o.reason == SECG_REASON_NONE) {
 		g.now = now_ticks();
-		judge(&o, ctx, &g, &p);
+		judge(&o, ctx, &g, p);
 	}
-	account(g.id, direction, &p, o.reason);
+	account(g.id, g.direction, p, o.reason);
+	outcome_tell(&o, ctx, &g, p, arrival);
 	TRACE(reason, o.reason);
-	TRACE(rule, o.rule);
+	TRACE(rule, o.rule & SECG_RULE_NUMBER_MASK);
 	return o.reason != SECG_REASON_NONE;
+}
+
+/* Parses the frame and judges it. Nonzero: drop. */
+__inline int verdict(struct hook_context *ctx, const struct frame *f,
+		     const struct secg_ifindex *entry, __u32 direction)
+{
+	struct packet p = {};
+	struct arrival arrival = {
+		.ifindex = entry ? entry->ifindex : 0,
+		.port = entry ? entry->port : 0,
+		.direction = direction,
+		.length = f->length,
+		.is_l3 = f->is_l3,
+	};
+
+	arrival.reason = parse(ctx, &p, f);
+	return verdict_of(ctx, &p, &arrival);
 }
 
 #endif

@@ -47,7 +47,7 @@ struct secg_event {
 	__u8 icmp_code;
 	__u16 l3_offset; /* bytes from the start of the frame to the network header */
 	__u32 length;    /* bytes of the frame */
-	__u32 zero[3];
+	__u32 zero[5];
 };
 _Static_assert(sizeof(struct secg_event) == 112, "no holes");
 
