@@ -143,6 +143,20 @@ static void report(struct dp_attachment *attachment, const struct side sides[SEC
 	dp_review(sides[0].dp, link->ifindex, attachment);
 }
 
+static void say_why(char message[DP_MESSAGE_SIZE], const struct side *side,
+		    const struct net_link *link, const char *direction, int r)
+{
+	if (side->mode == DP_MODE_CLSACT && r == -EEXIST)
+		message_add(
+			message,
+			"a qdisc ingress is on the interface, and this kernel has no room for clsact "
+			"beside it: tc qdisc del dev %s ingress",
+			link->name);
+	else
+		message_add(message, "cannot attach direction %s (%s): %s", direction,
+			    dp_mode_names[side->mode], strerror(-r));
+}
+
 /* Both directions, new hooks first; the old ones stay until all of them are there. */
 static int attach_sides(struct side sides[SECG_DIRECTIONS], const struct net_link *link,
 			enum port_hook hook, struct dp_choice *choice,
@@ -161,14 +175,12 @@ static int attach_sides(struct side sides[SECG_DIRECTIONS], const struct net_lin
 	r = choice->is_xdp ? attach_xdp(&sides[SECG_FROM], choice->is_generic)
 			   : attach_tc(&sides[SECG_FROM]);
 	if (r < 0) {
-		message_add(message, "cannot attach direction from (%s): %s",
-			    dp_mode_names[sides[SECG_FROM].mode], strerror(-r));
+		say_why(message, &sides[SECG_FROM], link, "from", r);
 		return r;
 	}
 	r = attach_tc(&sides[SECG_TO]);
 	if (r < 0) {
-		message_add(message, "cannot attach direction to (%s): %s",
-			    dp_mode_names[sides[SECG_TO].mode], strerror(-r));
+		say_why(message, &sides[SECG_TO], link, "to", r);
 		return r;
 	}
 	for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "dp/sys.h"
+#include "net/ask.h"
 
 #define DUMP_SIZE 32768 /* bytes the kernel fills at most in one read of a dump */
 
@@ -21,6 +22,42 @@ static struct bpf_tc_hook hook_of(int ifindex, bool is_egress)
 	};
 }
 
+static int see_qdisc(const struct nlmsghdr *header, void *data)
+{
+	const struct nlattr *attribute;
+	bool *is_clsact = data;
+
+	mnl_attr_for_each(attribute, header, sizeof(struct tcmsg))
+	{
+		if (mnl_attr_get_type(attribute) == TCA_KIND &&
+		    mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) == 0)
+			*is_clsact = !strcmp(mnl_attr_get_str(attribute), "clsact");
+	}
+	return MNL_CB_OK;
+}
+
+/*
+ * A qdisc ingress stands in the same place, and libbpf takes either for there. It has one list of filters
+ * only, so that what is attached to either direction would judge what comes in and nothing what goes out.
+ */
+static int check_clsact(int ifindex)
+{
+	char buffer[NET_ASK_SIZE] = {0};
+	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	struct tcmsg *message = mnl_nlmsg_put_extra_header(request, sizeof(*message));
+	bool is_clsact = false;
+	int r;
+
+	request->nlmsg_type = RTM_GETQDISC;
+	request->nlmsg_flags = NLM_F_ECHO | NLM_F_ACK; /* else it is told to the whole group only */
+	message->tcm_ifindex = ifindex;
+	message->tcm_parent = TC_H_CLSACT;
+	r = net_ask(NETLINK_ROUTE, request, see_qdisc, &is_clsact);
+	if (r < 0)
+		return r;
+	return is_clsact ? 0 : -EEXIST;
+}
+
 int sys_clsact_attach(int ifindex, bool is_egress, int program_fd)
 {
 	struct bpf_tc_hook hook = hook_of(ifindex, is_egress);
@@ -28,7 +65,9 @@ int sys_clsact_attach(int ifindex, bool is_egress, int program_fd)
 		    .handle = SYS_CLSACT_HANDLE, .priority = SYS_CLSACT_PRIORITY);
 	int r = bpf_tc_hook_create(&hook);
 
-	if (r < 0 && r != -EEXIST)
+	if (r == -EEXIST)
+		r = check_clsact(ifindex);
+	if (r < 0)
 		return r;
 	return bpf_tc_attach(&hook, &opts);
 }

@@ -88,6 +88,14 @@ class Foreign:
             os.close(link)
         self.links = []
 
+    def aim(self, ns, interface):
+        """Where foreign_redirect and foreign_peer send packets."""
+        fd = _bpf.bpf_object__find_map_fd_by_name(self.object, b"foreign_target")
+        with ns.entered():
+            key, value = ctypes.c_uint32(0), ctypes.c_uint32(socket.if_nametoindex(interface))
+        if _bpf.bpf_map_update_elem(fd, ctypes.byref(key), ctypes.byref(value), ctypes.c_uint64(0)) != 0:
+            raise OSError(ctypes.get_errno(), "foreign_target")
+
     def seen(self):
         fd = _bpf.bpf_object__find_map_fd_by_name(self.object, b"foreign_seen")
         key, value = ctypes.c_uint32(0), ctypes.c_uint64(0)
