@@ -5,11 +5,22 @@
 
 #include "dp/internal.h"
 
+/*
+ * A bond hands its XDP program to its members. There it runs with the number of the member that received
+ * the frame and cannot know which port that is.
+ */
+static bool is_bond(const struct dp_probe *probe)
+{
+	return !strcmp(probe->kind, "bond");
+}
+
 bool hook_wants_xdp(enum port_hook hook, const struct dp_probe *probe)
 {
 	/* XDP on these costs more than it gives, or does not exist (design, Hooks). */
 	static const char *const kinds[] = {"veth", "tun", "bridge", "vlan"};
 
+	if (is_bond(probe))
+		return false;
 	if (hook != PORT_HOOK_AUTO)
 		return hook == PORT_HOOK_XDP;
 	if (!probe->has_ethernet)
@@ -36,6 +47,12 @@ static void choose_xdp(struct dp_choice *choice, const struct dp_probe *probe, c
 		choice->is_failed = true;
 		snprintf(choice->message, sizeof(choice->message),
 			 "the device has no Ethernet header, which XDP needs: use hook tc or auto");
+	} else if (is_bond(probe)) {
+		choice->is_failed = true;
+		snprintf(
+			choice->message, sizeof(choice->message),
+			"XDP on a bond runs on its members, where the bond is not known: use hook tc "
+			"or auto");
 	} else if (probe->has_foreign_xdp) {
 		choice->is_failed = true;
 		snprintf(

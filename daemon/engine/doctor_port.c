@@ -73,6 +73,9 @@ static void why_auto_is_tc(char *text, size_t size, const struct doctor_port *po
 			 is_kind(port, "tun") ? "tap" : kind);
 	else if (is_kind(port, "bridge") || is_kind(port, "vlan"))
 		snprintf(text, size, "a %s has no XDP in its driver", kind);
+	else if (is_kind(port, "bond"))
+		snprintf(text, size,
+			 "XDP on a bond runs on its members, where the bond is not known");
 	else if (port->strangers.xdp)
 		snprintf(text, size, "XDP program %u of somebody else is attached",
 			 port->strangers.xdp);

@@ -31,7 +31,7 @@ struct row {
 static const struct row rows[] = {
 	{AUTO("native NIC"), ETHER("", NATIVE), .is_xdp = true},
 	{AUTO("NIC without native XDP"), ETHER("")},
-	{AUTO("bond"), ETHER("bond", NATIVE), .is_xdp = true},
+	{AUTO("bond"), ETHER("bond", NATIVE)},
 	{AUTO("veth"), ETHER("veth", NATIVE)},
 	{AUTO("tap"), ETHER("tun", NATIVE)},
 	{AUTO("bridge"), ETHER("bridge", NATIVE)},
@@ -46,6 +46,7 @@ static const struct row rows[] = {
 	{XDP("veth"), ETHER("veth", NATIVE)},
 	{XDP("no native"), ETHER(""), .is_generic = true, .message = "generic XDP is used"},
 	{XDP("bridge"), ETHER("bridge"), .is_generic = true, .message = "generic XDP is used"},
+	{XDP("bond"), ETHER("bond", NATIVE), .is_failed = true, .message = "runs on its members"},
 	{XDP("foreign XDP"), ETHER("", NATIVE, FOREIGN), .is_failed = true,
 	 .message = "42 (xdp_other)"},
 	{XDP("foreign XDP, no native"), ETHER("", FOREIGN), .is_failed = true,
