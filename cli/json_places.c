@@ -118,6 +118,12 @@ static void walk(struct walker *walker, uint64_t path)
 
 void json_places(struct positions *positions, uint32_t file, const char *text, size_t size)
 {
+	json_places_from(positions, file, text, size, 0);
+}
+
+void json_places_from(struct positions *positions, uint32_t file, const char *text, size_t size,
+		      size_t offset)
+{
 	struct walker walker = {
 		.positions = positions,
 		.file = file,
@@ -127,6 +133,8 @@ void json_places(struct positions *positions, uint32_t file, const char *text, s
 		.column = 1,
 	};
 
+	while (walker.at < text + offset)
+		step(&walker);
 	next_token(&walker);
 	walk(&walker, POSITIONS_ROOT);
 }

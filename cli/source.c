@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "json_places.h"
+#include "slurp.h"
 #include "syntax.h"
 #include "yaml.h"
 
@@ -35,34 +36,6 @@ static bool is_json(const char *name, const char *bytes, size_t size)
 	while (i < size && strchr(" \t\r\n", bytes[i]) && bytes[i])
 		i++;
 	return i < size && bytes[i] == '{';
-}
-
-/* Whole content of a stream; NULL with a problem added. */
-static char *slurp(struct source *source, FILE *stream, const char *name, size_t *ret_size)
-{
-	_cleanup_free_ char *bytes = NULL;
-	size_t size = 0, room = 0;
-
-	for (;;) {
-		size_t got;
-
-		bytes = memory_grow(bytes, size, &room, 1);
-		got = fread(bytes + size, 1, room - size, stream);
-		size += got;
-		if (size > SOURCE_MAX_BYTES) {
-			problems_add(source->problems, name, 0, 0, "larger than %u MiB",
-				     SOURCE_MAX_BYTES >> 20);
-			return NULL;
-		}
-		if (got == 0)
-			break;
-	}
-	if (ferror(stream)) {
-		problems_add(source->problems, name, 0, 0, "%s", strerror(errno));
-		return NULL;
-	}
-	*ret_size = size;
-	return TAKE_PTR(bytes);
 }
 
 static int read_json(json_t **ret_value, const char *bytes, size_t size, struct source *source,
@@ -152,7 +125,7 @@ static void read_stream(struct source *source, FILE *stream, const char *name)
 	size_t size;
 	int r;
 
-	bytes = slurp(source, stream, name, &size);
+	bytes = slurp(stream, name, source->problems, &size);
 	if (!bytes)
 		return;
 	file = positions_add_file(source->positions, name);

@@ -12,8 +12,6 @@
 #include "positions.h"
 #include "problems.h"
 
-#define SOURCE_MAX_BYTES (64u << 20) /* of one file; the daemon takes no larger body */
-
 /*
  * Reads files, directories (their *.yaml, *.yml and *.json, by name) and "-" (stdin). YAML, or JSON
  * where the first character is '{' and the name does not say YAML. Returns 0, or -EINVAL with all
