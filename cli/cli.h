@@ -56,5 +56,6 @@ extern const struct verb verb_wait;
 extern const struct verb verb_trace;
 extern const struct verb verb_doctor;
 extern const struct verb verb_explain;
+extern const struct verb verb_import;
 
 #endif

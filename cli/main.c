@@ -14,6 +14,7 @@
 static const struct verb *const verbs[] = {
 	&verb_apply,    &verb_diff,  &verb_get,  &verb_delete, &verb_export, &verb_lint,
 	&verb_sessions, &verb_stats, &verb_wait, &verb_trace,  &verb_doctor, &verb_explain,
+	&verb_import,
 };
 #define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
