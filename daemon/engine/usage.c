@@ -47,57 +47,61 @@ __attribute__((format(printf, 2, 3))) static void found(struct search *search, c
 		search->r = r;
 }
 
-static void search_rule(struct search *search, const char *acl, size_t index, const json_t *rule)
-{
-	static const char *const addresses[] = {"src", "dst"};
-	char group[NAME_MAX_LENGTH + 2];
+/* Where objects are named. */
+static const struct reference {
+	enum object_kind used, user;
+	const char *field;
+	bool is_rule; /* of a rule of the object */
+	bool has_at;  /* as "@name" */
+} references[] = {
+	{OBJECT_ACL, OBJECT_PORT, "from", false, false},
+	{OBJECT_ACL, OBJECT_PORT, "to", false, false},
+	{OBJECT_ACL, OBJECT_PORT_TEMPLATE, "from", false, false},
+	{OBJECT_ACL, OBJECT_PORT_TEMPLATE, "to", false, false},
+	{OBJECT_SERVICE, OBJECT_ACL, "service", true, false},
+	{OBJECT_SERVICE, OBJECT_SECURITY_GROUP, "service", true, false},
+	{OBJECT_GROUP, OBJECT_GROUP, "groups", false, false},
+	{OBJECT_GROUP, OBJECT_ACL, "src", true, true},
+	{OBJECT_GROUP, OBJECT_ACL, "dst", true, true},
+	{OBJECT_GROUP, OBJECT_SECURITY_GROUP, "remote", true, true},
+	{OBJECT_GROUP, OBJECT_PORT, "groups", false, false},
+	{OBJECT_GROUP, OBJECT_PORT_TEMPLATE, "groups", false, false},
+	{OBJECT_SECURITY_GROUP, OBJECT_GROUP, "groups", false, false},
+	{OBJECT_SECURITY_GROUP, OBJECT_ACL, "src", true, true},
+	{OBJECT_SECURITY_GROUP, OBJECT_ACL, "dst", true, true},
+	{OBJECT_SECURITY_GROUP, OBJECT_SECURITY_GROUP, "remote", true, true},
+	{OBJECT_SECURITY_GROUP, OBJECT_PORT, "security_groups", false, false},
+	{OBJECT_SECURITY_GROUP, OBJECT_PORT_TEMPLATE, "security_groups", false, false},
+	{OBJECT_PORT, OBJECT_GROUP, "ports", false, false},
+	{OBJECT_MACIP, OBJECT_PORT, "macip", false, false},
+	{OBJECT_MACIP, OBJECT_PORT_TEMPLATE, "macip", false, false},
+};
 
-	if (search->kind == OBJECT_SERVICE) {
-		if (is_list_with(json_object_get(rule, "service"), search->name))
-			found(search, "acls.%s.rules[%zu].service", acl, index);
-		return;
-	}
-	snprintf(group, sizeof(group), "@%s", search->name);
-	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++)
-		if (is_list_with(json_object_get(rule, addresses[i]), group))
-			found(search, "acls.%s.rules[%zu].%s", acl, index, addresses[i]);
-}
-
-static void search_acls(struct search *search, const json_t *acls)
+static void search_object(struct search *search, const struct reference *reference,
+			  const char *name, const json_t *object)
 {
-	json_t *acl, *rule;
-	const char *name;
+	const char *kind = object_kind_names[reference->user];
+	char wanted[NAME_MAX_LENGTH + 2];
 	size_t i;
+	json_t *rule;
 
-	json_object_foreach((json_t *)acls, name, acl)
+	snprintf(wanted, sizeof(wanted), "%s%s", reference->has_at ? "@" : "", search->name);
+	if (!reference->is_rule && is_list_with(json_object_get(object, reference->field), wanted))
+		found(search, "%s.%s.%s", kind, name, reference->field);
+	if (!reference->is_rule)
+		return;
+	json_array_foreach(json_object_get(object, "rules"), i, rule)
 	{
-		json_array_foreach(json_object_get(acl, "rules"), i, rule)
-			search_rule(search, name, i, rule);
+		if (is_list_with(json_object_get(rule, reference->field), wanted))
+			found(search, "%s.%s.rules[%zu].%s", kind, name, i, reference->field);
 	}
 }
 
-static void search_groups(struct search *search, const json_t *groups)
+/* A security group may name itself: that goes with it. */
+static bool is_itself(const struct search *search, const struct reference *reference,
+		      const char *name)
 {
-	json_t *group;
-	const char *name;
-
-	json_object_foreach((json_t *)groups, name,
-			    group) if (is_list_with(json_object_get(group, "groups"), search->name))
-		found(search, "groups.%s.groups", name);
-}
-
-static void search_ports(struct search *search, const json_t *ports)
-{
-	static const char *const lists[] = {"from", "to"};
-	json_t *port;
-	const char *name;
-
-	json_object_foreach((json_t *)ports, name, port)
-	{
-		for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-			if (is_list_with(json_object_get(port, lists[i]), search->name))
-				found(search, "ports.%s.%s", name, lists[i]);
-	}
+	return reference->user == search->kind && !strcmp(name, search->name);
 }
 
 int usage_find(const json_t *document, enum object_kind kind, const char *name,
@@ -105,11 +109,19 @@ int usage_find(const json_t *document, enum object_kind kind, const char *name,
 {
 	struct search search = {.kind = kind, .name = name, .errs = reterr};
 
-	if (kind == OBJECT_ACL)
-		search_ports(&search, json_object_get(document, object_kind_names[OBJECT_PORT]));
-	if (kind == OBJECT_GROUP)
-		search_groups(&search, json_object_get(document, object_kind_names[OBJECT_GROUP]));
-	if (kind == OBJECT_GROUP || kind == OBJECT_SERVICE)
-		search_acls(&search, json_object_get(document, object_kind_names[OBJECT_ACL]));
+	for (size_t i = 0; i < ARRAY_SIZE(references); i++) {
+		const struct reference *reference = &references[i];
+		json_t *objects = json_object_get(document, object_kind_names[reference->user]);
+		const char *user;
+		json_t *object;
+
+		if (reference->used != kind)
+			continue;
+		json_object_foreach(objects, user, object)
+		{
+			if (!is_itself(&search, reference, user))
+				search_object(&search, reference, user, object);
+		}
+	}
 	return search.r < 0 ? search.r : search.count;
 }
