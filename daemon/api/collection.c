@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /v1/{acls,groups,services,ports}[/{name}]: one kind of object, and one object of it. */
+/* /v1/{acls,groups,services,macip,security_groups,ports}[/{name}]: one kind of object, and one object of it. */
 #include <string.h>
 
 #include "api/exchange.h"
@@ -9,63 +9,11 @@
 /* Index of the name in /v1/acls/{name}. */
 #define NAME_SEGMENT 2
 
-/* Lends; NULL: no such object. Services shipped with the program are no objects. */
-static json_t *object_json(const struct config *config, enum object_kind kind, const char *name)
-{
-	const struct acl *acl;
-	const struct group *group;
-	const struct service *service;
-	const struct port *port;
-	const struct security_group *security_group;
-	const struct macip *macip;
-	const struct port_template *template;
-
-	switch (kind) {
-	case OBJECT_ACL:
-		acl = config_find_acl(config, name);
-		return acl ? acl->json : NULL;
-	case OBJECT_GROUP:
-		group = config_find_group(config, name);
-		return group ? group->json : NULL;
-	case OBJECT_SERVICE:
-		service = config_find_service(config, name);
-		return service ? service->json : NULL;
-	case OBJECT_PORT:
-		port = config_find_port(config, name);
-		return port ? port->json : NULL;
-	case OBJECT_SECURITY_GROUP:
-		security_group = config_find_security_group(config, name);
-		return security_group ? security_group->json : NULL;
-	case OBJECT_MACIP:
-		macip = config_find_macip(config, name);
-		return macip ? macip->json : NULL;
-	case OBJECT_PORT_TEMPLATE:
-		template = config_find_template(config, name);
-		return template ? template->json : NULL;
-	case OBJECT_KIND_COUNT:
-		break;
-	}
-	return NULL;
-}
-
-static json_t *collection_json(const struct config *config, enum object_kind kind)
-{
-	json_t *document = config_document(config);
-	json_t *collection;
-
-	if (!document)
-		return NULL;
-	collection = json_object_get(document, object_kind_names[kind]);
-	collection = collection ? json_incref(collection) : json_object();
-	json_decref(document);
-	return collection;
-}
-
 bool collection_list(struct exchange *exchange)
 {
 	const struct config *config = engine_config(exchange->engine);
 
-	reply_json(&exchange->reply, 200, collection_json(config, exchange->kind));
+	reply_json(&exchange->reply, 200, config_collection(config, exchange->kind));
 	reply_set_etag(&exchange->reply, engine_etag(exchange->engine));
 	return true;
 }
@@ -87,7 +35,7 @@ static void reply_not_found(struct exchange *exchange, const char *name)
 bool collection_get(struct exchange *exchange)
 {
 	const char *name = exchange->request.segments[NAME_SEGMENT];
-	json_t *json = object_json(engine_config(exchange->engine), exchange->kind, name);
+	json_t *json = config_object(engine_config(exchange->engine), exchange->kind, name);
 
 	if (!json) {
 		reply_not_found(exchange, name);

@@ -59,6 +59,8 @@ static const struct route routes[] = {
 	COLLECTION("groups", OBJECT_GROUP),
 	COLLECTION("services", OBJECT_SERVICE),
 	COLLECTION("ports", OBJECT_PORT),
+	COLLECTION("security_groups", OBJECT_SECURITY_GROUP),
+	COLLECTION("macip", OBJECT_MACIP),
 	{
 		.segments = {"v1", "doctor"},
 		.handlers = {[METHOD_GET] = doctor_resource_get},

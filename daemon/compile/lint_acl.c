@@ -39,7 +39,7 @@ static bool touches_port(const struct lint *lint, size_t index)
 	bool is_touched = lint_touches(lint, OBJECT_PORT, index);
 
 	for (int d = 0; d < SECG_DIRECTIONS; d++)
-		for (size_t i = 0; i < port->list[d].acl_count && !is_touched; i++)
+		for (size_t i = 0; i < lint_acl_count(&port->list[d]) && !is_touched; i++)
 			is_touched = lint_touches(lint, OBJECT_ACL,
 						  lint_acl_index(lint, port->list[d].acls[i]));
 	return is_touched;
@@ -58,7 +58,7 @@ static void mark_wanted(const struct lint *lint, bool *is_wanted)
 		for (int d = 0; d < SECG_DIRECTIONS; d++) {
 			const struct port_list *list = &config->ports[i].list[d];
 
-			for (size_t j = 0; j < list->acl_count; j++)
+			for (size_t j = 0; j < lint_acl_count(list); j++)
 				is_wanted[lint_acl_index(lint, list->acls[j])] = true;
 		}
 	}

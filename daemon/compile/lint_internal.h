@@ -33,6 +33,17 @@ static inline size_t lint_acl_index(const struct lint *lint, const struct acl *a
 	return (size_t)(acl - lint->config->acls);
 }
 
+/* ACLs of the document in a list. Behind them stand the rules of security groups, which no finding is
+ * about: they are in no ACL, and their order says nothing. */
+static inline size_t lint_acl_count(const struct port_list *list)
+{
+	size_t count = 0;
+
+	while (count < list->acl_count && list->acls[count]->json)
+		count++;
+	return count;
+}
+
 /* The rule as written; lends. */
 const json_t *lint_rule_json(const struct acl *acl, size_t rule);
 /* "acls.web.rules[2]"; NULL: no memory. */

@@ -88,7 +88,7 @@ static int collect(struct lists *lists)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->port_count; i++)
 		for (int d = 0; d < SECG_DIRECTIONS; d++)
-			if (config->ports[i].list[d].acl_count > 1)
+			if (lint_acl_count(&config->ports[i].list[d]) > 1)
 				lists->items[lists->count++] = (struct list){
 					.port = &config->ports[i],
 					.direction = (enum secg_direction)d,
@@ -112,7 +112,7 @@ static void mark_wanted(const struct lint *lint, struct lists *lists)
 			&config->ports[i / SECG_DIRECTIONS].list[i % SECG_DIRECTIONS];
 		bool is_touched = lint_touches(lint, OBJECT_PORT, i / SECG_DIRECTIONS);
 
-		for (size_t j = 0; j < list->acl_count; j++) {
+		for (size_t j = 0; j < lint_acl_count(list); j++) {
 			size_t acl = lint_acl_index(lint, list->acls[j]);
 
 			is_touched |= lint_touches(lint, OBJECT_ACL, acl);
@@ -123,7 +123,7 @@ static void mark_wanted(const struct lint *lint, struct lists *lists)
 		const struct port_list *list =
 			&config->ports[i / SECG_DIRECTIONS].list[i % SECG_DIRECTIONS];
 
-		if (list->acl_count)
+		if (lint_acl_count(list))
 			lists->candidates[lint_acl_index(lint, list->acls[0])].is_wanted = false;
 	}
 }
@@ -177,7 +177,8 @@ static int judge_list(struct lint *lint, struct lists *lists, const struct list 
 	_cleanup_(ruleset_fini) struct ruleset set = {0};
 	int r;
 
-	r = ruleset_init(&set, (const struct acl *const *)acls->acls, acls->acl_count, &lint->work);
+	r = ruleset_init(&set, (const struct acl *const *)acls->acls, lint_acl_count(acls),
+			 &lint->work);
 	for (uint32_t slot = 0; r >= 0 && slot < set.rule_count; slot++) {
 		const struct ruleset_rule *rule = &set.rules[slot];
 		const struct acl *acl = set.acls[rule->acl];
@@ -198,7 +199,7 @@ static bool has_wanted(const struct lint *lint, const struct lists *lists, const
 {
 	const struct port_list *acls = port_list(list);
 
-	for (size_t i = 1; i < acls->acl_count; i++)
+	for (size_t i = 1; i < lint_acl_count(acls); i++)
 		if (lists->candidates[lint_acl_index(lint, acls->acls[i])].is_wanted)
 			return true;
 	return false;

@@ -20,7 +20,8 @@ static bool has_others(const json_t *group, uint8_t family)
 	size_t i, count = 0;
 	json_t *item;
 
-	if (json_array_size(json_object_get(group, "groups")))
+	if (json_array_size(json_object_get(group, "groups")) ||
+	    json_array_size(json_object_get(group, "ports")) || json_object_get(group, "select"))
 		return true;
 	json_array_foreach(json_object_get(group, "prefixes"), i, item)
 	{
@@ -61,7 +62,7 @@ static int judge_group(struct lint *lint, const struct group *group)
 
 struct usage {
 	const struct config *config;
-	bool *groups, *services, *acls; /* by place in the config */
+	bool *groups, *services, *acls, *security_groups, *macips; /* by place in the config */
 };
 
 static void usage_fini(struct usage *usage)
@@ -69,6 +70,8 @@ static void usage_fini(struct usage *usage)
 	free(usage->groups);
 	free(usage->services);
 	free(usage->acls);
+	free(usage->security_groups);
+	free(usage->macips);
 }
 
 static int use_group(const char *field, size_t index, const char *name, void *data)
@@ -95,24 +98,44 @@ static int use_service(const char *field, size_t index, const char *name, void *
 	return 0;
 }
 
+/* Rules of an ACL or a security group. */
+static void use_rules(struct usage *usage, const json_t *object)
+{
+	size_t i;
+	json_t *rule;
+
+	json_array_foreach(json_object_get(object, "rules"), i, rule)
+	{
+		lint_each_group(rule, use_group, usage);
+		lint_each_service(rule, use_service, usage);
+	}
+}
+
+static void use_port(struct usage *usage, const struct port *port)
+{
+	const struct config *config = usage->config;
+
+	for (int d = 0; d < SECG_DIRECTIONS; d++)
+		for (size_t i = 0; i < lint_acl_count(&port->list[d]); i++)
+			usage->acls[port->list[d].acls[i] - config->acls] = true;
+	for (size_t i = 0; i < port->security_group_count; i++)
+		usage->security_groups[port->security_groups[i] - config->security_groups] = true;
+	if (port->macip)
+		usage->macips[port->macip - config->macips] = true;
+}
+
 static void use_all(struct usage *usage)
 {
 	const struct config *config = usage->config;
 
-	for (size_t i = 0; i < config->acl_count; i++) {
-		for (size_t j = 0; j < config->acls[i].rule_count; j++) {
-			const json_t *rule = lint_rule_json(&config->acls[i], j);
-
-			lint_each_group(rule, use_group, usage);
-			lint_each_service(rule, use_service, usage);
-		}
-	}
+	for (size_t i = 0; i < config->acl_count; i++)
+		use_rules(usage, config->acls[i].json);
+	for (size_t i = 0; i < config->security_group_count; i++)
+		use_rules(usage, config->security_groups[i].json);
 	for (size_t i = 0; i < config->group_count; i++)
 		lint_each_nested(&config->groups[i], use_group, usage);
 	for (size_t i = 0; i < config->port_count; i++)
-		for (int d = 0; d < SECG_DIRECTIONS; d++)
-			for (size_t j = 0; j < config->ports[i].list[d].acl_count; j++)
-				usage->acls[config->ports[i].list[d].acls[j] - config->acls] = true;
+		use_port(usage, &config->ports[i]);
 }
 
 static int report_unused(struct lint *lint, enum object_kind kind, const char *name,
@@ -131,17 +154,29 @@ static int judge_unused(struct lint *lint)
 		.groups = calloc(config->group_count + 1, sizeof(bool)),
 		.services = calloc(config->service_count + 1, sizeof(bool)),
 		.acls = calloc(config->acl_count + 1, sizeof(bool)),
+		.security_groups = calloc(config->security_group_count + 1, sizeof(bool)),
+		.macips = calloc(config->macip_count + 1, sizeof(bool)),
 	};
 	int r = 0;
 
-	if (!usage.groups || !usage.services || !usage.acls)
+	if (!usage.groups || !usage.services || !usage.acls || !usage.security_groups ||
+	    !usage.macips)
 		return -ENOMEM;
 	use_all(&usage);
+	for (size_t i = 0; r >= 0 && i < config->security_group_count; i++)
+		if (!usage.security_groups[i])
+			r = report_unused(lint, OBJECT_SECURITY_GROUP,
+					  config->security_groups[i].name, "security group",
+					  "port");
+	for (size_t i = 0; r >= 0 && i < config->macip_count; i++)
+		if (!usage.macips[i])
+			r = report_unused(lint, OBJECT_MACIP, config->macips[i].name, "macip list",
+					  "port");
 	for (size_t i = 0; r >= 0 && i < config->acl_count; i++)
 		if (!usage.acls[i])
 			r = report_unused(lint, OBJECT_ACL, config->acls[i].name, "ACL", "port");
 	for (size_t i = 0; r >= 0 && i < config->group_count; i++)
-		if (!usage.groups[i])
+		if (!usage.groups[i] && config->groups[i].json)
 			r = report_unused(lint, OBJECT_GROUP, config->groups[i].name, "group",
 					  "rule and no group");
 	for (size_t i = 0; r >= 0 && i < config->service_count; i++)

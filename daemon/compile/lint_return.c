@@ -53,7 +53,7 @@ static int port_compare(const void *a, const void *b)
 
 static bool has_stateless(const struct port_list *list)
 {
-	for (size_t i = 0; i < list->acl_count; i++)
+	for (size_t i = 0; i < lint_acl_count(list); i++)
 		for (size_t j = 0; j < list->acls[i]->rule_count; j++)
 			if (list->acls[i]->rules[j].action == SECG_ACTION_ALLOW_STATELESS)
 				return true;
@@ -62,7 +62,7 @@ static bool has_stateless(const struct port_list *list)
 
 static bool touches_list(const struct lint *lint, const struct port_list *list)
 {
-	for (size_t i = 0; i < list->acl_count; i++)
+	for (size_t i = 0; i < lint_acl_count(list); i++)
 		if (lint_touches(lint, OBJECT_ACL, lint_acl_index(lint, list->acls[i])))
 			return true;
 	return false;
@@ -154,7 +154,7 @@ int lint_returns(struct lint *lint)
 		const struct pair *pair = &pairs[i];
 
 		r = ruleset_init(&there, (const struct acl *const *)pair->there->acls,
-				 pair->there->acl_count, &lint->work);
+				 lint_acl_count(pair->there), &lint->work);
 		if (r >= 0)
 			r = ruleset_init(&back, (const struct acl *const *)pair->back->acls,
 					 pair->back->acl_count, &lint->work);

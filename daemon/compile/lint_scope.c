@@ -29,9 +29,12 @@ static int each_string(const json_t *list, const char *field, bool is_group, lin
 
 int lint_each_group(const json_t *rule, lint_name_fn *each, void *data)
 {
-	int r = each_string(json_object_get(rule, "src"), "src", true, each, data);
+	static const char *const fields[] = {"src", "dst", "remote"};
+	int r = 0;
 
-	return r < 0 ? r : each_string(json_object_get(rule, "dst"), "dst", true, each, data);
+	for (size_t i = 0; i < ARRAY_SIZE(fields) && r >= 0; i++)
+		r = each_string(json_object_get(rule, fields[i]), fields[i], true, each, data);
+	return r;
 }
 
 int lint_each_service(const json_t *rule, lint_name_fn *each, void *data)

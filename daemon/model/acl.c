@@ -20,9 +20,8 @@ void acl_fini(struct acl *acl)
 	*acl = (struct acl){0};
 }
 
-/* `seen` maps ids to the index of the rule that has them. */
-static int check_id(struct parser *parser, const struct path *path, const struct rule *rule,
-		    size_t index, json_t *seen)
+int rule_check_id(struct parser *parser, const struct path *path, const struct rule *rule,
+		  size_t index, json_t *seen)
 {
 	struct path id = path_key(path, "id");
 	const json_t *first;
@@ -32,7 +31,7 @@ static int check_id(struct parser *parser, const struct path *path, const struct
 	first = json_object_get(seen, rule->id);
 	if (first)
 		return parse_error(parser, &id, ERROR_BAD_VALUE,
-				   "is already the id of rules[%lld]: ids are unique in an ACL",
+				   "is already the id of rules[%lld]: ids are unique in their list",
 				   (long long)json_integer_value(first));
 	return json_put(seen, rule->id, json_integer((json_int_t)index));
 }
@@ -61,7 +60,7 @@ static int acl_rules(struct parser *parser, const struct path *path, const json_
 
 		result_add(&result, rule_parse(parser, &rule_path, item, rule, &json));
 		result_add(&result, json_push(rules, json));
-		result_add(&result, check_id(parser, &rule_path, rule, index, seen));
+		result_add(&result, rule_check_id(parser, &rule_path, rule, index, seen));
 	}
 	return result;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/members.h"
 #include "model/objects.h"
 #include "model/value.h"
 
@@ -58,8 +59,7 @@ static int document_groups(struct parser *parser, const struct path *path, const
 {
 	int r = kind_value(parser, path, value);
 
-	(void)object;
-	return r < 0 ? r : groups_parse(parser, path, value);
+	return r < 0 ? r : groups_parse(parser, path, value, object);
 }
 
 static int document_acls(struct parser *parser, const struct path *path, const json_t *value,
@@ -71,6 +71,15 @@ static int document_acls(struct parser *parser, const struct path *path, const j
 	return r < 0 ? r : acls_parse(parser, path, value);
 }
 
+static int document_security_groups(struct parser *parser, const struct path *path,
+				    const json_t *value, void *object)
+{
+	int r = kind_value(parser, path, value);
+
+	(void)object;
+	return r < 0 ? r : security_groups_parse(parser, path, value);
+}
+
 static int document_ports(struct parser *parser, const struct path *path, const json_t *value,
 			  void *object)
 {
@@ -80,28 +89,52 @@ static int document_ports(struct parser *parser, const struct path *path, const 
 	return r < 0 ? r : ports_parse(parser, path, value);
 }
 
-/* In the order in which they refer to each other. */
+/* In the order in which they refer to each other. Object: the security groups, which are groups too. */
 static const struct field document_fields[] = {
-	{"schema", document_schema}, {"services", document_services}, {"macip", document_macip},
-	{"groups", document_groups}, {"acls", document_acls},         {"ports", document_ports},
-	{"security_groups", NULL},   {"port_templates", NULL},        {"tunnels", NULL},
+	{"schema", document_schema}, {"services", document_services},
+	{"macip", document_macip},   {"groups", document_groups},
+	{"acls", document_acls},     {"security_groups", document_security_groups},
+	{"ports", document_ports},   {"port_templates", NULL},
+	{"tunnels", NULL},
 };
 static const struct schema document_object = {"a policy document", document_fields,
 					      ARRAY_SIZE(document_fields)};
+
+/* What is there also where the document has no such object: shipped services, and the groups that
+ * security groups are. */
+static int parse_absent(struct parser *parser, const json_t *document,
+			const json_t *security_groups)
+{
+	const char *groups = object_kind_names[OBJECT_GROUP];
+	struct path path = path_key(NULL, groups);
+	int result = 0;
+
+	if (!json_is_object(json_object_get(document, object_kind_names[OBJECT_SERVICE])))
+		result_add(&result, services_parse(parser, NULL, NULL));
+	if (!json_is_object(json_object_get(document, groups)))
+		result_add(&result, groups_parse(parser, &path, NULL, security_groups));
+	return result;
+}
 
 int config_parse(struct config **ret_config, const json_t *document,
 		 const struct config_runtime *runtime, struct errors *reterr)
 {
 	_cleanup_(config_freep) struct config *config = calloc(1, sizeof(*config));
+	_cleanup_(members_freep) struct members *members = NULL;
+	json_t *security_groups =
+		json_object_get(document, object_kind_names[OBJECT_SECURITY_GROUP]);
 	struct parser parser = {.errors = reterr, .config = config, .runtime = runtime};
-	int result = 0;
+	int result;
 
 	if (!config)
 		return -ENOMEM;
-	/* The shipped ones are there also where the document has none. */
-	if (!json_is_object(json_object_get(document, object_kind_names[OBJECT_SERVICE])))
-		result_add(&result, services_parse(&parser, NULL, NULL));
-	result_add(&result, parse_object(&parser, NULL, document, &document_object, NULL));
+	result = members_gather(&members, document, runtime);
+	if (result < 0)
+		return result;
+	parser.members = members;
+	result = parse_absent(&parser, document, security_groups);
+	result_add(&result,
+		   parse_object(&parser, NULL, document, &document_object, security_groups));
 	if (result < 0)
 		return result;
 	*ret_config = TAKE_PTR(config);
@@ -120,99 +153,13 @@ void config_free(struct config *config)
 		group_fini(&config->groups[i]);
 	for (size_t i = 0; i < config->macip_count; i++)
 		macip_fini(&config->macips[i]);
+	for (size_t i = 0; i < config->security_group_count; i++)
+		security_group_fini(&config->security_groups[i]);
 	free(config->ports);
 	free(config->acls);
 	free(config->services);
 	free(config->groups);
 	free(config->macips);
+	free(config->security_groups);
 	free(config);
-}
-
-/* Every kind of object begins with its name. */
-static int name_compare(const void *name, const void *item)
-{
-	return strcmp(name, *(const char *const *)item);
-}
-_Static_assert(!offsetof(struct acl, name) && !offsetof(struct group, name) &&
-		       !offsetof(struct service, name) && !offsetof(struct port, name) &&
-		       !offsetof(struct macip, name) && !offsetof(struct security_group, name),
-	       "objects are found by their first member");
-
-static const void *find(const char *name, const void *items, size_t count, size_t size)
-{
-	return count ? bsearch(name, items, count, size, name_compare) : NULL;
-}
-
-const struct acl *config_find_acl(const struct config *config, const char *name)
-{
-	return find(name, config->acls, config->acl_count, sizeof(*config->acls));
-}
-
-const struct group *config_find_group(const struct config *config, const char *name)
-{
-	return find(name, config->groups, config->group_count, sizeof(*config->groups));
-}
-
-const struct service *config_find_service(const struct config *config, const char *name)
-{
-	return find(name, config->services, config->service_count, sizeof(*config->services));
-}
-
-const struct port *config_find_port(const struct config *config, const char *name)
-{
-	return find(name, config->ports, config->port_count, sizeof(*config->ports));
-}
-
-const struct security_group *config_find_security_group(const struct config *config,
-							const char *name)
-{
-	return find(name, config->security_groups, config->security_group_count,
-		    sizeof(*config->security_groups));
-}
-
-const struct macip *config_find_macip(const struct config *config, const char *name)
-{
-	return find(name, config->macips, config->macip_count, sizeof(*config->macips));
-}
-
-const struct port_template *config_find_template(const struct config *config, const char *name)
-{
-	return find(name, config->templates, config->template_count, sizeof(*config->templates));
-}
-
-/* Adds one object to a kind; shipped ones have no JSON and are left out. */
-static int document_add(json_t *kind, const char *name, json_t *json)
-{
-	return json ? json_put(kind, name, json_incref(json)) : 0;
-}
-
-json_t *config_document(const struct config *config)
-{
-	json_auto_t *document = json_object();
-	int result = 0;
-
-	for (int i = 0; i < OBJECT_KIND_COUNT; i++)
-		result_add(&result, json_put(document, object_kind_names[i], json_object()));
-	if (result < 0)
-		return NULL;
-	for (size_t i = 0; i < config->acl_count; i++)
-		result_add(&result, document_add(json_object_get(document, "acls"),
-						 config->acls[i].name, config->acls[i].json));
-	for (size_t i = 0; i < config->group_count; i++)
-		result_add(&result, document_add(json_object_get(document, "groups"),
-						 config->groups[i].name, config->groups[i].json));
-	for (size_t i = 0; i < config->service_count; i++)
-		result_add(&result,
-			   document_add(json_object_get(document, "services"),
-					config->services[i].name, config->services[i].json));
-	for (size_t i = 0; i < config->macip_count; i++)
-		result_add(&result, document_add(json_object_get(document, "macip"),
-						 config->macips[i].name, config->macips[i].json));
-	for (size_t i = 0; i < config->port_count; i++)
-		result_add(&result, document_add(json_object_get(document, "ports"),
-						 config->ports[i].name, config->ports[i].json));
-	for (int i = 0; i < OBJECT_KIND_COUNT; i++)
-		if (!json_object_size(json_object_get(document, object_kind_names[i])))
-			json_object_del(document, object_kind_names[i]);
-	return result < 0 ? NULL : TAKE_PTR(document);
 }

@@ -319,6 +319,10 @@ const struct security_group *config_find_security_group(const struct config *con
 const struct macip *config_find_macip(const struct config *config, const char *name);
 const struct port_template *config_find_template(const struct config *config, const char *name);
 
+/* The normalised object; lends. NULL: the document has none of this name. */
+json_t *config_object(const struct config *config, enum object_kind kind, const char *name);
+/* The normalised objects of one kind, by name; the caller owns the reference. NULL: no memory. */
+json_t *config_collection(const struct config *config, enum object_kind kind);
 /* The normalised document; the caller owns the reference. Kinds without objects are left out, shipped
  * services too. NULL: no memory. */
 json_t *config_document(const struct config *config);

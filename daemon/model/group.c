@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups: named sets of addresses. Members are own prefixes and those of nested groups, without
- * `except`. Nesting is walked with a stack of our own: its depth is the client's choice.
+ * Groups: named sets of addresses. Members are own prefixes, what ports bring, members for a while, and
+ * the members of nested groups, without `except`. Nesting is walked with a stack of our own: its depth is
+ * the client's choice. Every security group is a group too, of the ports that wear it.
  */
 #include <string.h>
 
+#include "model/group_draft.h"
+#include "model/members.h"
 #include "model/objects.h"
 #include "model/value.h"
-
-enum group_colour {
-	GROUP_NEW,
-	GROUP_OPEN, /* on the stack: meeting it again is a cycle */
-	GROUP_DONE,
-};
-
-struct group_draft {
-	json_t *json; /* the normalised object; owned by `group` */
-	struct group group;
-	const json_t *nested; /* as written, so that paths have the writer's indices; NULL: none */
-	struct addrset except;
-	enum group_colour colour;
-	size_t edge;   /* next nested group to visit */
-	size_t parent; /* draft from which this one is visited */
-};
 
 struct group_drafts {
 	struct group_draft *items; /* sorted by name once all are read */
@@ -45,79 +32,6 @@ void group_fini(struct group *group)
 	addrset_fini(&group->members);
 	*group = (struct group){0};
 }
-
-/* ── fields ─────────────────────────────────────────────────────────────────────────────────────── */
-
-static int parse_prefixes(struct parser *parser, const struct path *path, const json_t *value,
-			  struct group_draft *draft, struct addrset *set)
-{
-	json_t *list = NULL;
-	int result = addresses_parse(parser, path, value, false, set, NULL, &list);
-
-	if (list)
-		result_add(&result, json_put(draft->json, path->key, list));
-	return result;
-}
-
-static int group_prefixes(struct parser *parser, const struct path *path, const json_t *value,
-			  void *object)
-{
-	struct group_draft *draft = object;
-
-	return parse_prefixes(parser, path, value, draft, &draft->group.members);
-}
-
-static int group_except(struct parser *parser, const struct path *path, const json_t *value,
-			void *object)
-{
-	struct group_draft *draft = object;
-
-	return parse_prefixes(parser, path, value, draft, &draft->except);
-}
-
-static int nested_name(struct parser *parser, const struct path *path, const json_t *item)
-{
-	const char *name = json_string_value(item);
-
-	if (!name)
-		return parse_bad_type(parser, path, item, "the name of a group");
-	if (*name == '@')
-		return parse_error(parser, path, ERROR_BAD_VALUE,
-				   "must be the name of a group without the @");
-	return 0;
-}
-
-static int group_nested(struct parser *parser, const struct path *path, const json_t *value,
-			void *object)
-{
-	json_auto_t *list = json_array();
-	struct group_draft *draft = object;
-	int result = 0;
-
-	for (size_t i = 0; i < list_count(value); i++) {
-		struct path item_path = list_path(path, value, i);
-		const json_t *item = list_item(value, i);
-
-		result_add(&result, nested_name(parser, &item_path, item));
-		result_add(&result, json_push(list, json_incref((json_t *)item)));
-	}
-	if (!result)
-		draft->nested = value;
-	result_add(&result, json_put(draft->json, "groups", TAKE_PTR(list)));
-	return result;
-}
-
-static const struct field group_fields[] = {
-	{"description", parse_description},
-	{"labels", parse_labels},
-	{"prefixes", group_prefixes},
-	{"except", group_except},
-	{"groups", group_nested},
-	{"ports", NULL},
-	{"select", NULL},
-	{"ipsec", NULL},
-};
-static const struct schema group_schema = {"a group", group_fields, ARRAY_SIZE(group_fields)};
 
 /* ── nesting ────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -262,28 +176,85 @@ static int read_drafts(struct parser *parser, const struct path *kind, const jso
 		}
 		drafts->count++;
 		result_add(&result, parse_object_name(parser, &path, name));
-		result_add(&result, parse_object(parser, &path, item, &group_schema, draft));
+		result_add(&result, group_parse_fields(parser, &path, item, draft));
 		addrset_normalize(&draft->except);
 	}
 	return result;
 }
 
-int groups_parse(struct parser *parser, const struct path *path, const json_t *value)
+/* One without an object of its own for every security group. A name that a group has too is left to
+ * that one: a conflict, which is said when the security groups are read. */
+static int add_security_groups(const json_t *groups, const json_t *security_groups,
+			       struct group_drafts *drafts)
+{
+	const char *name;
+	json_t *item;
+
+	json_object_foreach((json_t *)security_groups, name, item)
+	{
+		if (json_object_get(groups, name))
+			continue;
+		drafts->items[drafts->count].group.name = strdup(name);
+		if (!drafts->items[drafts->count++].group.name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Members that are not in the document; those of groups that it does not have are left out. */
+static int add_runtime(struct parser *parser, const struct path *kind, struct group_drafts *drafts)
+{
+	const struct config_runtime *runtime = parser->runtime;
+
+	for (size_t i = 0; runtime && i < runtime->member_count; i++) {
+		const struct config_member *member = &runtime->members[i];
+		struct path path = path_key(kind, member->group);
+		struct group_draft *draft = draft_find(drafts, member->group);
+		int r = draft ? ranges_charge(parser, &path, 1) : 0;
+
+		if (draft && !r)
+			r = addrset_add(&draft->group.members, &member->prefix);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Members that ports bring by naming the group. */
+static int add_named(struct parser *parser, const struct path *kind, struct group_drafts *drafts)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < drafts->count; i++) {
+		struct group *group = &drafts->items[i].group;
+		struct path path = path_key(kind, group->name);
+
+		result_add(&result, members_add_named(parser, &path, group->name, &group->members));
+	}
+	return result;
+}
+
+int groups_parse(struct parser *parser, const struct path *path, const json_t *value,
+		 const json_t *security_groups)
 {
 	_cleanup_(group_drafts_fini) struct group_drafts drafts = {0};
+	size_t count = json_object_size(value) + json_object_size(security_groups);
 	struct config *config = parser->config;
 	int result;
 
-	if (!json_object_size(value))
+	if (!count)
 		return 0;
-	drafts.items = calloc(json_object_size(value), sizeof(*drafts.items));
-	config->groups = calloc(json_object_size(value), sizeof(*config->groups));
+	drafts.items = calloc(count, sizeof(*drafts.items));
+	config->groups = calloc(count, sizeof(*config->groups));
 	if (!drafts.items || !config->groups)
 		return -ENOMEM;
 	result = read_drafts(parser, path, value, &drafts);
+	result_add(&result, add_security_groups(value, security_groups, &drafts));
 	if (result == -ENOMEM)
 		return result;
 	qsort(drafts.items, drafts.count, sizeof(*drafts.items), draft_compare);
+	result_add(&result, add_runtime(parser, path, &drafts));
+	result_add(&result, add_named(parser, path, &drafts));
 	for (size_t i = 0; i < drafts.count; i++)
 		if (drafts.items[i].colour == GROUP_NEW)
 			result_add(&result, resolve(parser, path, &drafts, i));

@@ -12,15 +12,22 @@
 #include "model/parse.h"
 
 /* `path` is that of the kind; `value` an object. */
-int groups_parse(struct parser *parser, const struct path *path, const json_t *value);
+/* Groups, and one for each of the security groups, which may be NULL as `value` may be. */
+int groups_parse(struct parser *parser, const struct path *path, const json_t *value,
+		 const json_t *security_groups);
 /* `value` NULL: only the shipped ones. */
 int services_parse(struct parser *parser, const struct path *path, const json_t *value);
 int macips_parse(struct parser *parser, const struct path *path, const json_t *value);
 int acls_parse(struct parser *parser, const struct path *path, const json_t *value);
+int security_groups_parse(struct parser *parser, const struct path *path, const json_t *value);
 int ports_parse(struct parser *parser, const struct path *path, const json_t *value);
 
 int rule_parse(struct parser *parser, const struct path *path, const json_t *value,
 	       struct rule *ret_rule, json_t **ret_json);
+
+/* Unique ids; `seen` maps those met so far to the index of their rule. */
+int rule_check_id(struct parser *parser, const struct path *path, const struct rule *rule,
+		  size_t index, json_t *seen);
 
 /* A list of prefixes, and of "@group" where `may_refer`, into `set` (normalised) and `ret_json`.
  * `ret_families` are those that literal prefixes have, all where a group is named; it may be NULL. */
@@ -58,6 +65,7 @@ const struct shipped_service *shipped_service_find(const char *name);
 
 void rule_fini(struct rule *rule);
 void acl_fini(struct acl *acl);
+void security_group_fini(struct security_group *group);
 void group_fini(struct group *group);
 void service_fini(struct service *service);
 void macip_fini(struct macip *macip);

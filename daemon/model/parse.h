@@ -15,12 +15,14 @@
 
 struct config;
 struct config_runtime;
+struct members;
 
 struct parser {
 	struct errors *errors;
 	struct config
 		*config; /* being built; kinds that others refer to are complete before those */
 	const struct config_runtime *runtime; /* NULL: nothing beside the document */
+	struct members *members;              /* what ports bring into groups */
 	size_t ranges; /* address ranges held so far, against MODEL_MAX_RANGES */
 };
 

@@ -9,6 +9,7 @@ void port_fini(struct port *port)
 {
 	for (int d = 0; d < SECG_DIRECTIONS; d++)
 		free(port->list[d].acls);
+	free(port->security_groups);
 	senders_free(port->addresses, port->address_count);
 	free(port->domain);
 	free(port->name);
@@ -101,6 +102,45 @@ static int port_on_change(struct parser *parser, const struct path *path, const 
 	return r;
 }
 
+static int group_item(struct parser *parser, const struct path *path, const json_t *item)
+{
+	const char *name = json_string_value(item);
+	const struct group *group;
+
+	if (!name)
+		return parse_bad_type(parser, path, item, "the name of a group");
+	if (config_find_security_group(parser->config, name))
+		return parse_error(parser, path, ERROR_BAD_VALUE,
+				   "\"%s\" is a security group: a port that wears it, by "
+				   "`security_groups`, is a member",
+				   name);
+	group = config_find_group(parser->config, name);
+	if (!group)
+		return parse_not_found(parser, path, "group", name, parser->config->groups,
+				       parser->config->group_count,
+				       sizeof(*parser->config->groups));
+	return 0;
+}
+
+/* The port's addresses are in these groups already: members.h. */
+static int port_groups(struct parser *parser, const struct path *path, const json_t *value,
+		       void *object)
+{
+	json_auto_t *names = json_array();
+	struct port_draft *draft = object;
+	int result = 0;
+
+	for (size_t i = 0; i < list_count(value); i++) {
+		struct path item_path = list_path(path, value, i);
+		const json_t *item = list_item(value, i);
+
+		result_add(&result, group_item(parser, &item_path, item));
+		result_add(&result, json_push(names, json_incref((json_t *)item)));
+	}
+	result_add(&result, json_put(draft->json, "groups", TAKE_PTR(names)));
+	return result;
+}
+
 static int port_audit(struct parser *parser, const struct path *path, const json_t *value,
 		      void *object)
 {
@@ -131,7 +171,7 @@ static const struct field port_fields[] = {
 	{"hook", port_hook},
 	{"from", port_parse_from},
 	{"to", port_parse_to},
-	{"security_groups", NULL},
+	{"security_groups", port_parse_security_groups},
 	{"default", port_parse_default},
 	{"infrastructure", port_parse_infrastructure},
 	{"tcp", port_tcp},
@@ -143,7 +183,7 @@ static const struct field port_fields[] = {
 	{"anti_spoof", port_parse_anti_spoof},
 	{"allow_ra", port_parse_allow_ra},
 	{"allow_dhcp_server", port_parse_allow_dhcp_server},
-	{"groups", NULL},
+	{"groups", port_groups},
 	{"domain", port_parse_domain},
 	{"pickup_s", port_parse_pickup},
 	{"limits", port_parse_limits},

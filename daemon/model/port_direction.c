@@ -3,6 +3,14 @@
 #include "model/port_draft.h"
 #include "model/rule_draft.h"
 
+/* Room for the longest list. */
+static int list_reserve(struct port_list *list)
+{
+	if (!list->acls)
+		list->acls = calloc(SECG_MAX_ACLS, sizeof(struct acl *));
+	return list->acls ? 0 : -ENOMEM;
+}
+
 static int acl_item(struct parser *parser, const struct path *path, const json_t *item,
 		    struct port_list *list)
 {
@@ -36,8 +44,7 @@ static int parse_acl_list(struct parser *parser, const struct path *path, const 
 		return parse_error(parser, path, ERROR_LIMIT,
 				   "has %zu ACLs, but one direction takes at most %d",
 				   list_count(value), SECG_MAX_ACLS);
-	list->acls = calloc(SECG_MAX_ACLS, sizeof(struct acl *));
-	if (!list->acls)
+	if (list_reserve(list) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < list_count(value); i++) {
 		struct path item_path = list_path(path, value, i);
@@ -63,6 +70,94 @@ int port_parse_to(struct parser *parser, const struct path *path, const json_t *
 	struct port_draft *draft = object;
 
 	return parse_acl_list(parser, path, value, draft, &draft->port->list[SECG_TO]);
+}
+
+/* ── security groups ────────────────────────────────────────────────────────────────────────────── */
+
+static int group_item(struct parser *parser, const struct path *path, const json_t *item,
+		      struct port *port)
+{
+	const struct config *config = parser->config;
+	const char *name = json_string_value(item);
+	const struct security_group *group;
+
+	if (!name)
+		return parse_bad_type(parser, path, item, "the name of a security group");
+	group = config_find_security_group(config, name);
+	if (!group)
+		return parse_not_found(parser, path, "security group", name,
+				       config->security_groups, config->security_group_count,
+				       sizeof(*config->security_groups));
+	for (size_t i = 0; i < port->security_group_count; i++)
+		if (port->security_groups[i] == group)
+			return parse_error(parser, path, ERROR_BAD_VALUE,
+					   "\"%s\" is in the list already", name);
+	port->security_groups[port->security_group_count++] = group;
+	return 0;
+}
+
+/* Behind the ACLs, stateful groups first: their sessions let the answers of stateless ones in too. */
+static int append_groups(struct port *port, struct port_list *list, enum secg_direction direction)
+{
+	if (list_reserve(list) < 0)
+		return -ENOMEM;
+	list->is_given = true;
+	for (int is_stateful = 1; is_stateful >= 0; is_stateful--) {
+		for (size_t i = 0; i < port->security_group_count; i++) {
+			const struct security_group *group = port->security_groups[i];
+
+			if (group->is_stateful == is_stateful)
+				list->acls[list->acl_count++] = &group->rules[direction];
+		}
+	}
+	return 0;
+}
+
+static int wear_groups(struct parser *parser, const struct path *path, struct port *port)
+{
+	for (int d = 0; d < SECG_DIRECTIONS; d++) {
+		struct port_list *list = &port->list[d];
+		int r;
+
+		if (list->acl_count + port->security_group_count > SECG_MAX_ACLS)
+			return parse_error(parser, path, ERROR_LIMIT,
+					   "makes %zu ACLs and security groups, but one direction "
+					   "takes at most %d",
+					   list->acl_count + port->security_group_count,
+					   SECG_MAX_ACLS);
+		r = append_groups(port, list, d);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int port_parse_security_groups(struct parser *parser, const struct path *path, const json_t *value,
+			       void *object)
+{
+	json_auto_t *names = json_array();
+	struct port_draft *draft = object;
+	struct port *port = draft->port;
+	int result = 0;
+
+	if (list_count(value) > SECG_MAX_ACLS)
+		return parse_error(parser, path, ERROR_LIMIT,
+				   "has %zu security groups, but a port wears at most %d",
+				   list_count(value), SECG_MAX_ACLS);
+	port->security_groups = calloc(SECG_MAX_ACLS, sizeof(struct security_group *));
+	if (!port->security_groups)
+		return -ENOMEM;
+	for (size_t i = 0; i < list_count(value); i++) {
+		struct path item_path = list_path(path, value, i);
+		const json_t *item = list_item(value, i);
+
+		result_add(&result, group_item(parser, &item_path, item, port));
+		result_add(&result, json_push(names, json_incref((json_t *)item)));
+	}
+	result_add(&result, json_put(draft->json, path->key, TAKE_PTR(names)));
+	if (!result && port->security_group_count)
+		result = wear_groups(parser, path, port);
+	return result;
 }
 
 /* ── default ────────────────────────────────────────────────────────────────────────────────────── */

@@ -24,7 +24,6 @@ parse_field_fn port_parse_allow_dhcp_server;
 int port_settle_sender(struct parser *parser, const struct path *path, struct port_draft *draft);
 
 /* port_session.c */
-parse_field_fn port_parse_groups;
 parse_field_fn port_parse_domain;
 parse_field_fn port_parse_pickup;
 parse_field_fn port_parse_limits;

@@ -5,10 +5,19 @@
 #include "model/objects.h"
 #include "model/rule_draft.h"
 
-static const char *const source_names[SOURCE_COUNT] = {"family", "ethertypes", "src",
-						       "dst",    "protocol",   "service"};
+static const char *const source_names[SOURCE_COUNT] = {"family", "ethertypes", "src",    "dst",
+						       "remote", "protocol",   "service"};
 
-static void rule_draft_fini(struct rule_draft *draft)
+int rule_draft_init(struct rule_draft *draft, const json_t *value)
+{
+	draft->rule->fragment = FRAGMENT_ANY;
+	draft->l4.json = json_object();
+	draft->l4.may_name_services = true;
+	draft->l4.has_service = json_object_get(value, "service") != NULL;
+	return draft->l4.json ? 0 : -ENOMEM;
+}
+
+void rule_draft_fini(struct rule_draft *draft)
 {
 	l4_draft_fini(&draft->l4);
 	l4_list_fini(&draft->services);
@@ -26,8 +35,7 @@ void rule_fini(struct rule *rule)
 
 /* ── fields ─────────────────────────────────────────────────────────────────────────────────────── */
 
-static int rule_id(struct parser *parser, const struct path *path, const json_t *value,
-		   void *object)
+int rule_parse_id(struct parser *parser, const struct path *path, const json_t *value, void *object)
 {
 	const char *text = json_string_value(value);
 	struct rule_draft *draft = object;
@@ -92,8 +100,8 @@ static int rule_timeout(struct parser *parser, const struct path *path, const js
 
 static const struct word family_words[] = {{"ipv4", 4}, {"ipv6", 6}};
 
-static int rule_family(struct parser *parser, const struct path *path, const json_t *value,
-		       void *object)
+int rule_parse_family(struct parser *parser, const struct path *path, const json_t *value,
+		      void *object)
 {
 	struct rule_draft *draft = object;
 	int family, r;
@@ -106,8 +114,8 @@ static int rule_family(struct parser *parser, const struct path *path, const jso
 	return json_put(draft->l4.json, "family", json_incref((json_t *)value));
 }
 
-static int parse_side(struct parser *parser, const struct path *path, const json_t *value,
-		      struct rule_draft *draft, struct addrset *set, enum family_source source)
+int rule_parse_addresses(struct parser *parser, const struct path *path, const json_t *value,
+			 struct rule_draft *draft, struct addrset *set, enum family_source source)
 {
 	json_t *list = NULL;
 	int result = parse_not_empty(parser, path, value);
@@ -126,7 +134,7 @@ static int rule_src(struct parser *parser, const struct path *path, const json_t
 	struct rule_draft *draft = object;
 
 	draft->rule->has_src = true;
-	return parse_side(parser, path, value, draft, &draft->rule->src, SOURCE_SRC);
+	return rule_parse_addresses(parser, path, value, draft, &draft->rule->src, SOURCE_SRC);
 }
 
 static int rule_dst(struct parser *parser, const struct path *path, const json_t *value,
@@ -135,7 +143,7 @@ static int rule_dst(struct parser *parser, const struct path *path, const json_t
 	struct rule_draft *draft = object;
 
 	draft->rule->has_dst = true;
-	return parse_side(parser, path, value, draft, &draft->rule->dst, SOURCE_DST);
+	return rule_parse_addresses(parser, path, value, draft, &draft->rule->dst, SOURCE_DST);
 }
 
 static int service_item(struct parser *parser, const struct path *path, const json_t *item,
@@ -156,8 +164,8 @@ static int service_item(struct parser *parser, const struct path *path, const js
 	return r < 0 ? r : json_push(list, json_incref((json_t *)item));
 }
 
-static int rule_service(struct parser *parser, const struct path *path, const json_t *value,
-			void *object)
+int rule_parse_service(struct parser *parser, const struct path *path, const json_t *value,
+		       void *object)
 {
 	json_auto_t *list = json_array();
 	struct rule_draft *draft = object;
@@ -173,15 +181,15 @@ static int rule_service(struct parser *parser, const struct path *path, const js
 }
 
 static const struct field rule_fields[] = {
-	{"id", rule_id},
+	{"id", rule_parse_id},
 	{"description", parse_description},
 	{"labels", parse_labels},
 	{"action", rule_action},
-	{"family", rule_family},
+	{"family", rule_parse_family},
 	{"src", rule_src},
 	{"dst", rule_dst},
 	L4_FIELDS,
-	{"service", rule_service},
+	{"service", rule_parse_service},
 	{"enabled", rule_enabled},
 	{"ethertypes", rule_parse_ethertypes},
 	{"vlan", rule_parse_vlan},
@@ -272,11 +280,13 @@ static int check_timeout(struct parser *parser, const struct path *path,
 			   "is that of sessions, and only a rule that says `allow` opens sessions");
 }
 
-/* What fields say together. */
-static int check_rule(struct parser *parser, const struct path *path, struct rule_draft *draft)
+int rule_settle(struct parser *parser, const struct path *path, struct rule_draft *draft)
 {
-	int result = rule_check_ethertypes(parser, path, draft);
+	int result = take_l4(draft);
 
+	if (result < 0)
+		return result;
+	result_add(&result, rule_check_ethertypes(parser, path, draft));
 	result_add(&result, rule_check_tcp_flags(parser, path, draft));
 	result_add(&result, check_timeout(parser, path, draft));
 	result_add(&result, check_families(parser, path, draft));
@@ -287,20 +297,13 @@ int rule_parse(struct parser *parser, const struct path *path, const json_t *val
 	       struct rule *ret_rule, json_t **ret_json)
 {
 	_cleanup_(rule_draft_fini) struct rule_draft draft = {.rule = ret_rule};
-	int result;
+	int result = rule_draft_init(&draft, value);
 
-	ret_rule->fragment = FRAGMENT_ANY;
-	draft.l4.json = json_object();
-	if (!draft.l4.json)
-		return -ENOMEM;
+	if (result < 0)
+		return result;
 	*ret_json = draft.l4.json;
-	draft.l4.may_name_services = true;
-	draft.l4.has_service = json_object_get(value, "service") != NULL;
 	result = parse_object(parser, path, value, &rule_schema, &draft);
 	if (json_is_object(value))
 		result_add(&result, check_required(parser, path, value, &draft));
-	if (result < 0)
-		return result;
-	result = take_l4(&draft);
-	return result < 0 ? result : check_rule(parser, path, &draft);
+	return result < 0 ? result : rule_settle(parser, path, &draft);
 }

@@ -11,6 +11,7 @@ enum family_source {
 	SOURCE_ETHERTYPES, /* where another field makes the rule match IP only */
 	SOURCE_SRC,
 	SOURCE_DST,
+	SOURCE_REMOTE, /* of a security group's rule, in place of both */
 	SOURCE_PROTOCOL,
 	SOURCE_SERVICE,
 	SOURCE_COUNT,
@@ -23,6 +24,18 @@ struct rule_draft {
 	bool has_action;
 	unsigned int families[SOURCE_COUNT]; /* 0: the field says nothing */
 };
+
+/* Takes a new JSON object for the normal form, which the caller owns. -ENOMEM. */
+int rule_draft_init(struct rule_draft *draft, const json_t *value);
+void rule_draft_fini(struct rule_draft *draft);
+/* What fields say together, once all are read without mistakes. */
+int rule_settle(struct parser *parser, const struct path *path, struct rule_draft *draft);
+parse_field_fn rule_parse_id;
+parse_field_fn rule_parse_family;
+parse_field_fn rule_parse_service;
+/* Prefixes and groups of one side. */
+int rule_parse_addresses(struct parser *parser, const struct path *path, const json_t *value,
+			 struct rule_draft *draft, struct addrset *set, enum family_source source);
 
 /* rule_l2.c */
 parse_field_fn rule_parse_ethertypes;

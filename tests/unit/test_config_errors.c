@@ -25,14 +25,13 @@ static const struct row document_rows[] = {
 	{"5", "bad_type \n", NULL},
 	{"{'schema':'secg/2'}", "bad_value schema\n", "secg/1"},
 	{"{'schema':1}", "bad_type schema\n", NULL},
-	{"{'wibble':{}}", "unknown_field wibble\n", "acls, ports"},
+	{"{'wibble':{}}", "unknown_field wibble\n", "acls, security_groups"},
 	{"{'ingress':{}}", "unknown_field ingress\n", DIRECTION},
 	{"{'acls':[],'groups':5,'services':'x','ports':null}",
 	 "bad_type services\nbad_type groups\nbad_type acls\nbad_type ports\n", NULL},
 	{"{'acls':{'w':null},'groups':{'g':[]},'services':{'s':{}},'ports':{'p':1}}",
 	 "bad_type services.s\nbad_type groups.g\nbad_type acls.w\nbad_type ports.p\n", NULL},
-	{"{'security_groups':{},'port_templates':{},'tunnels':{}}",
-	 "unsupported security_groups\nunsupported port_templates\nunsupported tunnels\n",
+	{"{'port_templates':{},'tunnels':{}}", "unsupported port_templates\nunsupported tunnels\n",
 	 "not supported"},
 	{"{'acls':{'W':{},'':{},'a b':{},'infra':{}}}",
 	 "bad_value acls.W\nbad_value acls.\nbad_value acls.a b\nbad_value acls.infra\n", "a-z"},
@@ -210,9 +209,7 @@ static const struct row group_rows[] = {
 	{"{'groups':{'x':{'groups':['a']},'a':{'groups':['e','b']},'e':{},'b':{'groups':['c']},"
 	 "'c':{'groups':'a'}}}",
 	 "bad_value groups.c.groups\n", "a -> b -> c -> a"},
-	{"{'groups':{'g':{'ports':[],'select':{},'ipsec':{}}}}",
-	 "unsupported groups.g.ports\nunsupported groups.g.select\nunsupported groups.g.ipsec\n",
-	 NULL},
+	{"{'groups':{'g':{'ipsec':{}}}}", "unsupported groups.g.ipsec\n", NULL},
 };
 
 static const struct row service_rows[] = {

@@ -76,12 +76,24 @@ void free(void *old)
 
 static const char before_text[] =
 	"{\"services\":{\"s\":[{\"protocol\":[\"tcp\",\"ping\"]},{\"protocol\":\"udp\",\"dst_ports\":[1,\"3-4\"]}]},"
-	"\"groups\":{\"a\":{\"prefixes\":[\"10.0.0.0/8\",\"::/0\"],\"except\":\"10.0.0.1\"},\"b\":{\"groups\":[\"a\"]}},"
+	"\"macip\":{\"m\":{\"entries\":[{\"mac\":\"52:54:00:00:00:01\",\"prefixes\":[\"10.0.0.0/8\"]},"
+	"{\"mac\":\"52:54:00:00:00:02\"}],\"allow_ra\":true}},"
+	"\"security_groups\":{\"g\":{\"stateful\":false,\"rules\":["
+	"{\"id\":\"a\",\"direction\":\"to\",\"remote\":[\"@g\",\"@b\"],\"service\":\"ssh\"},"
+	"{\"id\":\"b\",\"direction\":\"from\",\"protocol\":\"tcp\",\"dst_ports\":9}]}},"
+	"\"groups\":{\"l\":{\"ports\":\"p\",\"select\":{\"x\":\"y\",\"z\":\"z\"},\"groups\":\"g\"},\"a\":{\"prefixes\":[\"10.0.0.0/8\",\"::/0\"],\"except\":\"10.0.0.1\"},\"b\":{\"groups\":[\"a\"]}},"
 	"\"acls\":{\"w\":{\"labels\":{\"x\":\"y\"},\"rules\":["
 	"{\"id\":\"a\",\"action\":\"allow\",\"src\":\"@a\",\"dst\":[\"@b\",\"192.0.2.1\"],\"service\":[\"s\",\"dns\"]},"
 	"{\"id\":\"b\",\"action\":\"drop\",\"protocol\":[\"icmp\",\"icmpv6\"],\"icmp_type\":\"echo-request\"},"
-	"{\"id\":\"c\",\"action\":\"drop\",\"protocol\":\"tcp\",\"src_ports\":5,\"dst_ports\":[7,\"9-10\",8]}]}},"
-	"\"ports\":{\"p\":{\"interface\":\"e\",\"from\":\"w\",\"to\":[],\"default\":{\"to\":{\"action\":\"allow\"}},"
+	"{\"id\":\"c\",\"action\":\"drop\",\"protocol\":\"tcp\",\"src_ports\":5,\"dst_ports\":[7,\"9-10\",8]},"
+	"{\"id\":\"d\",\"action\":\"allow\",\"enabled\":false,\"vlan\":[1,2],\"src_mac\":\"52:54:00:00:00:01\","
+	"\"dst_mac\":[\"52:54:00:00:00:02\"],\"protocol\":\"tcp\",\"tcp_flags\":\"syn/syn\",\"dscp\":[\"ef\",3],"
+	"\"fragment\":false,\"timeout\":5,\"log\":{\"rate\":3,\"what\":\"all\"},\"sample\":{\"new\":2}},"
+	"{\"id\":\"e\",\"action\":\"reject\",\"ethertypes\":[\"llc\",\"0x88cc\"],\"log\":true}],\"audit\":true}},"
+	"\"ports\":{\"p\":{\"interface\":\"e\",\"from\":\"w\",\"to\":[],\"default\":{\"to\":{\"action\":\"allow\",\"log\":true}},"
+	"\"labels\":{\"x\":\"y\",\"z\":\"z\"},\"groups\":\"b\",\"security_groups\":[\"g\"],\"macip\":\"m\",\"domain\":\"d\","
+	"\"addresses\":[{\"mac\":\"52:54:00:00:00:03\",\"ips\":[\"10.0.0.5\",\"10.0.0.6\",\"2001:db8::1\"]}],"
+	"\"limits\":{\"sessions\":5},\"pickup_s\":1,\"fail_mode\":\"open\",\"audit\":true,"
 	"\"infrastructure\":[\"arp\"],\"timeouts\":{\"icmp\":3}}}}";
 static const char patch_text[] =
 	"{\"groups\":{\"c\":{\"prefixes\":\"192.0.2.7\"}},\"ports\":{\"p\":{\"hook\":\"tc\",\"to\":[\"w\"]}}}";

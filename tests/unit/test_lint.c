@@ -60,6 +60,33 @@ static const struct row {
 	 ACL(R("a", "'allow','protocol':'tcp','dst_ports':22") "," R("b",
 								     "'drop','protocol':'tcp'")),
 	 "", NULL},
+	{"rules of security groups are not judged",
+	 "'acls':{'a':{'rules':[" R("d", "'drop'") "]},'b':{'rules':[" R(
+		 "d",
+		 "'drop'") "]}},"
+			   "'security_groups':{'s':{'rules':[{'id':'x','direction':'to'},"
+			   "{'id':'y','direction':'to'}]},'t':{'rules':[{'id':'x','direction':'from'}]}},"
+			   "'ports':{'p':{'interface':'x','from':['a'],'to':['b'],'security_groups':['s','t']},"
+			   "'q':{'interface':'y','security_groups':['t']}}",
+	 "", NULL},
+	{"a security group lets the answers in",
+	 "'acls':{'a':{'rules':[" R(
+		 "x",
+		 "'permit','protocol':'tcp'") "]}},"
+					      "'security_groups':{'s':{'stateful':false,'rules':[{'id':'x','direction':'to'}]}},"
+					      "'ports':{'p':{'interface':'x','from':['a'],'security_groups':['s']}}",
+	 "", NULL},
+	{"a security group that does not",
+	 "'acls':{'a':{'rules':[" R(
+		 "x",
+		 "'permit','protocol':'tcp'") "]}},"
+					      "'security_groups':{'s':{'rules':[{'id':'x','direction':'from'}]}},"
+					      "'ports':{'p':{'interface':'x','from':['a'],'security_groups':['s']}}",
+	 "stateless_no_return acls.a.rules[0]", NULL},
+	{"what no port wears",
+	 "'groups':{'g':{}},'security_groups':{'s':{'rules':[{'id':'x','direction':'to',"
+	 "'remote':'@g'}]}},'macip':{'m':{}}",
+	 "unused security_groups.s; unused macip.m", "no port uses this security group"},
 	{"a drop hides an allow",
 	 ACL(R("d", "'drop','src':'10.0.0.0/8'") "," R(
 		 "w", "'allow','src':'10.1.0.0/16','protocol':'tcp'")),
