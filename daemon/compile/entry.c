@@ -52,13 +52,13 @@ static bool is_possible_l4(const struct l4_match *l4, enum secg_family family)
 	return !l4->family || l4->family == number_of(family);
 }
 
-bool rule_is_hidden(const struct rule *rule)
+bool entry_is_hidden(const struct rule *rule)
 {
 	return rule->l2.vlans.count || rule->l2.src.count || rule->l2.dst.count || rule->dscp ||
 	       rule->tcp_flags_mask || rule->fragment >= 0;
 }
 
-enum secg_action rule_action(const struct rule *rule, bool is_audited)
+enum secg_action entry_action(const struct rule *rule, bool is_audited)
 {
 	bool drops = rule->action == SECG_ACTION_DROP || rule->action == SECG_ACTION_REJECT;
 
@@ -67,14 +67,14 @@ enum secg_action rule_action(const struct rule *rule, bool is_audited)
 
 static struct secg_entry record_of(const struct rule *rule, bool is_audited, uint32_t slot)
 {
-	enum secg_action action = rule_action(rule, is_audited);
+	enum secg_action action = entry_action(rule, is_audited);
 	unsigned int flags = 0;
 
 	if (action != rule->action)
 		flags |= SECG_ENTRY_AUDIT | SECG_ENTRY_WATCH;
 	if (rule->log.rate || rule->sample[0] || rule->sample[1])
 		flags |= SECG_ENTRY_WATCH;
-	if (rule_is_hidden(rule))
+	if (entry_is_hidden(rule))
 		flags |= SECG_ENTRY_HIDDEN;
 	return (struct secg_entry){
 		.slot = slot,

@@ -22,15 +22,16 @@ struct section_entry {
 };
 
 /* What a session does not show: VLAN, MACs, DSCP, TCP flags, fragments. */
-bool rule_is_hidden(const struct rule *rule);
+bool entry_is_hidden(const struct rule *rule);
 /* Of an audited list, what drops or rejects passes as by allow. */
-enum secg_action rule_action(const struct rule *rule, bool is_audited);
+enum secg_action entry_action(const struct rule *rule, bool is_audited);
 
 /* The lists that a section is made of. Borrowed. */
 struct entry_lists {
 	const struct acl *const *acls;
 	size_t acl_count;
-	bool is_audited; /* all of them, whatever they say themselves */
+	bool is_audited;   /* all of them, whatever they say themselves */
+	bool takes_no_mac; /* a frame without Ethernet header has any MAC, else it has none */
 };
 
 /* Entries that the lists have in the family, without a limit. */

@@ -8,6 +8,7 @@
 #include <secg/flow.h>
 
 #include "compile/policy.h"
+#include "compile/tree.h"
 #include "core/cleanup.h"
 
 /* One iteration for each vector line looked at, one for each PASS. */
@@ -29,37 +30,6 @@ struct search {
 	uint32_t vectors[VECTORS_MAX]; /* lines of the vectors that must agree */
 	uint32_t count;
 };
-
-static uint32_t count_at_most(const uint32_t *keys, uint32_t count, uint32_t key)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		n += keys[i] <= key;
-	return n;
-}
-
-static uint32_t tree_find(const struct secg_line *lines, uint32_t reference, uint32_t key)
-{
-	uint32_t levels = reference >> SECG_TREE_LEVEL_SHIFT & SECG_TREE_LEVEL_MASK;
-	uint32_t line = reference & SECG_TREE_LINE_MASK;
-	struct secg_tree_leaf leaf;
-
-	for (; levels; levels--) {
-		struct secg_tree_inner inner;
-		uint32_t child, in_use;
-
-		memcpy(&inner, lines + line, sizeof(inner));
-		in_use = inner.meta >> SECG_TREE_LEVEL_SHIFT;
-		child = count_at_most(inner.separator, SECG_TREE_SEPARATORS, key);
-		/* The largest key is not below the unused separators either. */
-		if (child > in_use)
-			child = in_use;
-		line = (inner.meta & SECG_TREE_LINE_MASK) + child;
-	}
-	memcpy(&leaf, lines + line, sizeof(leaf));
-	return leaf.value[count_at_most(leaf.start, SECG_TREE_LEAF_KEYS, key) - 1];
-}
 
 static uint32_t address_find(const struct secg_line *lines, uint32_t reference, addr_t address,
 			     enum secg_family family)

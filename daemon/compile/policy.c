@@ -24,7 +24,6 @@ static const char *const family_names[SECG_FAMILY_COUNT] = {
 struct job {
 	struct lines lines;
 	struct entry_lists lists;
-	bool takes_no_mac; /* as of section_compile */
 	const char *field;
 	struct errors *errs;
 };
@@ -72,7 +71,7 @@ static int compile_family(struct job *job, enum secg_family family)
 	if (!entries)
 		return -ENOMEM;
 	entry_list(family, &job->lists, entries);
-	r = section_compile(&job->lines, family, entries, count, job->takes_no_mac, &section);
+	r = section_compile(&job->lines, family, entries, count, job->lists.takes_no_mac, &section);
 	if (r < 0)
 		return limit_error(job, r, family);
 	memcpy(job->lines.line + family, &section, sizeof(section));
@@ -100,14 +99,14 @@ static uint64_t mix_macs(uint64_t hash, const struct mac_list *list)
 }
 
 /* As of compiled.rule_hidden. */
-static uint64_t hash_hidden(const struct rule *rule, bool is_audited)
+static uint64_t hash_hidden(const struct rule *rule)
 {
 	const struct range_list *vlans = &rule->l2.vlans;
 	uint64_t hash = 1;
 
-	if (!rule_is_hidden(rule))
+	if (!entry_is_hidden(rule))
 		return 0;
-	hash = mix(hash, rule_action(rule, is_audited));
+	hash = mix(hash, rule->action);
 	hash = mix(hash, rule->dscp);
 	hash = mix(hash, (uint64_t)rule->tcp_flags << 16 | (uint64_t)rule->tcp_flags_mask << 8 |
 				 (uint8_t)rule->fragment);
@@ -127,10 +126,10 @@ static int add_rule(struct compiled *compiled, const struct acl *acl, const stru
 	if (asprintf(&key, "%s/%s", acl->name, rule->id) < 0)
 		return -ENOMEM;
 	compiled->rule_keys[slot] = key;
-	compiled->rule_hidden[slot] = hash_hidden(rule, is_audited);
+	compiled->rule_hidden[slot] = hash_hidden(rule);
 	compiled->rule_count++;
 	compiled->is_stateful |=
-		!rule->is_disabled && rule_action(rule, is_audited) == SECG_ACTION_ALLOW;
+		!rule->is_disabled && entry_action(rule, is_audited) == SECG_ACTION_ALLOW;
 	return 0;
 }
 
@@ -158,46 +157,53 @@ static int list_rules(struct compiled *compiled, const struct entry_lists *lists
 	return 0;
 }
 
-static int compile(struct compiled **ret_compiled, struct job *job)
+int compile_lists(struct compiled **ret_compiled, const struct entry_lists *lists,
+		  const char *field, struct errors *reterr)
 {
-	_cleanup_(compiled_freep) struct compiled *compiled = NULL;
+	_cleanup_(job_fini) struct job job = {.lists = *lists, .field = field, .errs = reterr};
+	struct compiled *compiled;
 	uint32_t first;
 	int r;
 
-	compiled = calloc(1, sizeof(*compiled));
-	if (!compiled)
-		return -ENOMEM;
-	r = lines_add(&job->lines, POLICY_LINES, &first);
+	r = lines_add(&job.lines, POLICY_LINES, &first);
 	if (r < 0)
 		return r;
 	for (enum secg_family family = 0; family < SECG_FAMILY_COUNT; family++) {
-		r = compile_family(job, family);
+		r = compile_family(&job, family);
 		if (r < 0)
 			return r;
 	}
-	r = list_rules(compiled, &job->lists);
-	if (r < 0)
-		return r;
-	compiled->lines = TAKE_PTR(job->lines.line);
-	compiled->line_count = job->lines.count;
-	*ret_compiled = TAKE_PTR(compiled);
+	compiled = calloc(1, sizeof(*compiled));
+	if (!compiled)
+		return -ENOMEM;
+	compiled->lines = TAKE_PTR(job.lines.line);
+	compiled->line_count = job.lines.count;
+	*ret_compiled = compiled;
 	return 0;
 }
 
 int compile_policy(struct compiled **ret_compiled, const struct acl *const *acls, size_t acl_count,
 		   bool is_audited, const char *field, struct errors *reterr)
 {
-	_cleanup_(job_fini) struct job job = {
-		.lists = {.acls = acls, .acl_count = acl_count, .is_audited = is_audited},
-		.field = field,
-		.errs = reterr,
+	_cleanup_(compiled_freep) struct compiled *compiled = NULL;
+	const struct entry_lists lists = {
+		.acls = acls,
+		.acl_count = acl_count,
+		.is_audited = is_audited,
 	};
+	int r;
 
 	if (acl_count > SECG_MAX_ACLS)
 		return errors_add(reterr, ERROR_LIMIT, field,
 				  "the list names %zu ACLs, at most %d are possible", acl_count,
 				  SECG_MAX_ACLS);
-	return compile(ret_compiled, &job);
+	r = compile_lists(&compiled, &lists, field, reterr);
+	if (r >= 0)
+		r = list_rules(compiled, &lists);
+	if (r < 0)
+		return r;
+	*ret_compiled = TAKE_PTR(compiled);
+	return 0;
 }
 
 void compiled_free(struct compiled *compiled)

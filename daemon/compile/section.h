@@ -12,6 +12,7 @@
 
 #include "compile/entry.h"
 #include "compile/lines.h"
+#include "core/error.h"
 
 /*
  * Compiles 1..SECG_MAX_ENTRIES entries, which refer to live rules. *ret_section is written on success.
@@ -21,5 +22,10 @@
 int section_compile(struct lines *lines, enum secg_family family,
 		    const struct section_entry *entries, size_t count, bool takes_no_mac,
 		    struct secg_section *ret_section);
+
+/* All three sections, without rules (in policy.c). Errors as of compile_policy. */
+struct compiled;
+int compile_lists(struct compiled **ret_compiled, const struct entry_lists *lists,
+		  const char *field, struct errors *reterr);
 
 #endif

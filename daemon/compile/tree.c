@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building search trees bottom up: all leaves in a row, then each level of inner lines in a row above
- * them, so that the children of a node are neighbours by construction.
+ * Search trees. Built bottom up: all leaves in a row, then each level of inner lines in a row above them, so
+ * that the children of a node are neighbours by construction.
  */
 #include "compile/tree.h"
 
@@ -199,4 +199,35 @@ int tree_build(struct lines *lines, const struct tree_interval *intervals, size_
 	r = build_word(&b, intervals, count, intervals[0].value, (words - 1) * 32, ret_reference);
 	free(b.steps);
 	return r;
+}
+
+static uint32_t count_at_most(const uint32_t *keys, uint32_t count, uint32_t key)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		n += keys[i] <= key;
+	return n;
+}
+
+uint32_t tree_find(const struct secg_line *lines, uint32_t reference, uint32_t key)
+{
+	uint32_t levels = reference >> SECG_TREE_LEVEL_SHIFT & SECG_TREE_LEVEL_MASK;
+	uint32_t line = reference & SECG_TREE_LINE_MASK;
+	struct secg_tree_leaf leaf;
+
+	for (; levels; levels--) {
+		struct secg_tree_inner inner;
+		uint32_t child, in_use;
+
+		memcpy(&inner, lines + line, sizeof(inner));
+		in_use = inner.meta >> SECG_TREE_LEVEL_SHIFT;
+		child = count_at_most(inner.separator, SECG_TREE_SEPARATORS, key);
+		/* The largest key is not below the unused separators either. */
+		if (child > in_use)
+			child = in_use;
+		line = (inner.meta & SECG_TREE_LINE_MASK) + child;
+	}
+	memcpy(&leaf, lines + line, sizeof(leaf));
+	return leaf.value[count_at_most(leaf.start, SECG_TREE_LEAF_KEYS, key) - 1];
 }

@@ -29,4 +29,7 @@ struct tree_interval {
 int tree_build(struct lines *lines, const struct tree_interval *intervals, size_t count,
 	       unsigned int words, uint32_t *ret_reference);
 
+/* The value that holds for a key of one word, found as the data path does (bpf/classify.h). */
+uint32_t tree_find(const struct secg_line *lines, uint32_t reference, uint32_t key);
+
 #endif
