@@ -75,6 +75,8 @@ void dp_memory(const struct dp *dp, void (*each)(const char *map, uint64_t bytes
 
 /* Copies lines into free table memory for the next flip. -ENOSPC. */
 int dp_tables_place(struct dp *dp, const void *lines, uint32_t count, uint32_t *ret_line);
+/* Writes lines anew that were placed since the last flip. */
+void dp_tables_rewrite(struct dp *dp, uint32_t line, const void *lines, uint32_t count);
 /* A placed extent is not used by the next flip; it becomes free after that flip's grace period. */
 void dp_tables_release(struct dp *dp, uint32_t line);
 /* Undoes places and releases since the last flip. */

@@ -219,6 +219,16 @@ int dp_tables_place(struct dp *dp, const void *lines, uint32_t count, uint32_t *
 	return 0;
 }
 
+void dp_tables_rewrite(struct dp *dp, uint32_t line, const void *lines, uint32_t count)
+{
+	const struct tables *tables = dp->tables;
+	size_t at = position(tables, line);
+
+	assert(at < tables->count && tables->holdings[at].line == line);
+	assert(tables->holdings[at].hold == HOLD_NEW && tables->holdings[at].lines == count);
+	memcpy(&dp->lines[line], lines, (size_t)count * sizeof(*dp->lines));
+}
+
 void dp_tables_release(struct dp *dp, uint32_t line)
 {
 	struct tables *tables = dp->tables;

@@ -40,14 +40,14 @@ static size_t lines_of(size_t count)
 	return (count + SECG_COUNTERS_PER_LINE - 1) / SECG_COUNTERS_PER_LINE;
 }
 
-int block_new_counters(struct block **ret_block, const uint32_t *indices, size_t count)
+int block_new_counters(struct block **ret_block, const uint32_t *words, size_t count)
 {
 	_cleanup_free_ struct secg_line *lines = calloc(lines_of(count), sizeof(*lines));
 	struct block *block;
 
 	if (!lines)
 		return -ENOMEM;
-	memcpy(lines, indices, count * sizeof(*indices));
+	memcpy(lines, words, count * sizeof(*words));
 	block = calloc(1, sizeof(*block));
 	if (!block)
 		return -ENOMEM;
@@ -58,7 +58,7 @@ int block_new_counters(struct block **ret_block, const uint32_t *indices, size_t
 	return 0;
 }
 
-bool block_has_counters(const struct block *block, const uint32_t *indices, size_t count)
+bool block_has_counters(const struct block *block, const uint32_t *words, size_t count)
 {
 	const uint32_t *have = (const uint32_t *)block->lines;
 
@@ -67,7 +67,22 @@ bool block_has_counters(const struct block *block, const uint32_t *indices, size
 	for (size_t i = count; i < block->line_count * SECG_COUNTERS_PER_LINE; i++)
 		if (have[i])
 			return false;
-	return memcmp(have, indices, count * sizeof(*indices)) == 0;
+	return memcmp(have, words, count * sizeof(*words)) == 0;
+}
+
+int block_new_tree(struct block **ret_block, struct own_tree *tree)
+{
+	struct block *block = calloc(1, sizeof(*block));
+
+	if (!block)
+		return -ENOMEM;
+	block->references = 1;
+	block->lines = tree->lines;
+	block->line_count = tree->line_count;
+	block->tree = *tree;
+	*tree = (struct own_tree){0};
+	*ret_block = block;
+	return 0;
 }
 
 void block_unref(struct block *block)

@@ -21,14 +21,30 @@ enum port_side flip_side_of(const char *interface, void *data)
 
 /* ── placing ────────────────────────────────────────────────────────────────────────────────────── */
 
+/* The lines of a tree of rule words refer to each other by their place. */
+static int move_tree(struct engine *engine, const struct block *block)
+{
+	size_t size = block->line_count * sizeof(*block->lines);
+	_cleanup_free_ struct secg_line *moved = malloc(size);
+
+	if (!moved)
+		return -ENOMEM;
+	memcpy(moved, block->lines, size);
+	own_move(moved, &block->tree, block->line);
+	dp_tables_rewrite(engine->dp, block->line, moved, (uint32_t)block->line_count);
+	return 0;
+}
+
 static int place_block(struct block *block, void *data)
 {
 	struct engine *engine = data;
+	int r;
 
 	block->is_used = true;
 	if (block->line)
 		return 0;
-	return dp_tables_place(engine->dp, block->lines, (uint32_t)block->line_count, &block->line);
+	r = dp_tables_place(engine->dp, block->lines, (uint32_t)block->line_count, &block->line);
+	return r < 0 || !block->tree.lines ? r : move_tree(engine, block);
 }
 
 static int release_block(struct block *block, void *data)

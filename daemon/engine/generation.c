@@ -149,6 +149,9 @@ static int build(struct generation *generation, const struct generation_context 
 	r = generation_set_policies(generation, context->live, reterr);
 	if (r < 0)
 		return r;
+	r = generation_set_spoof(generation, context->live, reterr);
+	if (r < 0)
+		return r;
 	r = generation_number_rules(generation, context);
 	if (r < 0)
 		return r;
@@ -214,7 +217,9 @@ void generation_free(struct generation *generation)
 		for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
 			block_unref(generation->ports[i].policy[direction]);
 			block_unref(generation->ports[i].counters[direction]);
+			block_unref(generation->ports[i].own[direction]);
 		}
+		block_unref(generation->ports[i].spoof);
 	}
 	for (size_t i = 0; i < generation->list_count; i++)
 		block_unref(generation->lists[i].block);

@@ -19,7 +19,9 @@ struct generation_port {
 	uint32_t id;
 	enum port_side side;                     /* resolved, never PORT_SIDE_AUTO */
 	struct block *policy[SECG_DIRECTIONS];   /* owned references; NULL: no rules */
-	struct block *counters[SECG_DIRECTIONS]; /* likewise */
+	struct block *counters[SECG_DIRECTIONS]; /* likewise: rule words by slot */
+	struct block *own[SECG_DIRECTIONS];      /* likewise: slots by rule word */
+	struct block *spoof;                     /* likewise: addresses that it may use; shared */
 	uint64_t changed;                        /* generation in which the policy last changed */
 };
 
@@ -73,7 +75,7 @@ int generation_from_store(struct generation **ret_generation, struct store_state
 void generation_free(struct generation *generation);
 DEFINE_CLEANUP(struct generation *, generation_free);
 
-/* Calls `each` once for every block that the table refers to; stops at the first negative value. */
+/* Calls `each` for every block that the table refers to, again for one that is shared; stops at the first negative value. */
 int generation_each_block(const struct generation *generation,
 			  int (*each)(struct block *block, void *data), void *data);
 /* Writes the lines of the blocks into the table. */
@@ -93,7 +95,13 @@ void generation_store_state(const struct generation *generation, struct store_st
  * is named at once. -EINVAL, -ENOMEM. */
 int generation_set_policies(struct generation *generation, const struct generation *live,
 			    struct errors *reterr);
-/* Numbers of rule counters, in numbers.c: fills counters[] of each port. -ENOSPC, -ENOMEM. */
+/* Addresses that ports may use, in spoof.c: fills spoof of each port, and tells the pairs that stand in its
+ * table. -EINVAL, -ENOMEM. */
+int generation_set_spoof(struct generation *generation, const struct generation *live,
+			 struct errors *reterr);
+void generation_spoof_pairs(struct secg_pair ret_pairs[SECG_PAIRS],
+			    const struct generation_port *entry);
+/* Rule words, in numbers.c: fills counters[] and own[] of each port. -ENOSPC, -ENOMEM. */
 int generation_number_rules(struct generation *generation,
 			    const struct generation_context *context);
 

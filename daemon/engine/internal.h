@@ -128,8 +128,8 @@ extern const char *const infra_bit_rows[SECG_INFRA_COUNT];
 
 /* ── sessions.c ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* "acl/rule" of a counter's index, lent; NULL: 0, or a number that nobody has. */
-const char *rule_key(const struct engine *engine, uint32_t index);
+/* "acl/rule" of a rule word, lent; NULL: 0, or a number that nobody has. */
+const char *rule_key(const struct engine *engine, uint32_t word);
 /* Frees the sessions of ports in engine->removed. */
 void sessions_clear_removed(struct engine *engine);
 

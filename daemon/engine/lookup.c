@@ -33,6 +33,24 @@ static bool is_placeable(const struct block *block)
 	return !block->compiled || block->compiled->rule_count > 0;
 }
 
+static int each_of_port(const struct generation_port *entry,
+			int (*each)(struct block *block, void *data), void *data)
+{
+	struct block *const blocks[] = {
+		entry->counters[SECG_FROM],
+		entry->counters[SECG_TO],
+		entry->own[SECG_FROM],
+		entry->own[SECG_TO],
+		entry->spoof,
+	};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(blocks); i++)
+		if (blocks[i])
+			r = each(blocks[i], data);
+	return r < 0 ? r : 0;
+}
+
 int generation_each_block(const struct generation *generation,
 			  int (*each)(struct block *block, void *data), void *data)
 {
@@ -46,15 +64,24 @@ int generation_each_block(const struct generation *generation,
 			return r;
 	}
 	for (size_t i = 0; i < generation->port_count; i++) {
-		for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
-			if (!generation->ports[i].counters[direction])
-				continue;
-			r = each(generation->ports[i].counters[direction], data);
-			if (r < 0)
-				return r;
-		}
+		r = each_of_port(&generation->ports[i], each, data);
+		if (r < 0)
+			return r;
 	}
 	return 0;
+}
+
+static void resolve_direction(struct secg_port_rules *rules, const struct generation_port *entry,
+			      int direction)
+{
+	const struct block *own = entry->own[direction];
+
+	if (!entry->policy[direction])
+		return;
+	rules->policy[direction] = entry->policy[direction]->line;
+	rules->counters[direction] = entry->counters[direction]->line;
+	if (own)
+		rules->own[direction] = own->line + own->tree.reference;
 }
 
 void generation_resolve(struct generation *generation)
@@ -63,12 +90,10 @@ void generation_resolve(struct generation *generation)
 		const struct generation_port *entry = &generation->ports[i];
 		struct secg_port *table = &generation->table[entry->id];
 
-		for (int direction = 0; direction < SECG_DIRECTIONS; direction++) {
-			if (!entry->policy[direction])
-				continue;
-			table->rules.policy[direction] = entry->policy[direction]->line;
-			table->rules.counters[direction] = entry->counters[direction]->line;
-		}
+		for (int direction = 0; direction < SECG_DIRECTIONS; direction++)
+			resolve_direction(&table->rules, entry, direction);
+		if (entry->spoof)
+			table->spoof.policy = entry->spoof->line;
 	}
 }
 

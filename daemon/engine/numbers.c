@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which counter a rule of a port has. Every port counts its rules apart while there are counters enough.
- * When they run out, the ports that come last share one counter per rule, whose name has no port.
+ * Which counter a rule of a port has, and the word that sessions keep of the rule. Every port counts its
+ * rules apart while there are counters enough. When they run out, the ports that come last share one
+ * counter per rule, whose name has no port.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/generation.h"
+
+#define REVISION_MAX (UINT32_MAX >> SECG_RULE_REVISION_SHIFT)
+
+struct numbering {
+	struct generation *generation;
+	struct ids *ids;
+	bool is_short;
+};
 
 /* "port\nacl/rule"; "\nacl/rule" is the shared one. */
 static int get_number(struct ids *ids, const char *port, const char *key, uint32_t *ret_id)
@@ -20,45 +29,112 @@ static int get_number(struct ids *ids, const char *port, const char *key, uint32
 	return ids_get(ids, name, ret_id);
 }
 
-static int number_direction(struct generation_port *entry, enum secg_direction direction,
-			    const struct generation_port *before, struct ids *ids, bool is_short)
+/*
+ * The revision of a rule is raised when what it matches and a session does not show has been changed. What
+ * a session does show is looked at by every recheck anyway. The first one comes from the generation, so
+ * that a session does not take the next rule of a number for its own.
+ */
+static uint32_t revise(struct numbering *numbering, uint32_t number, uint64_t hidden)
 {
-	const struct compiled *compiled;
-	_cleanup_free_ uint32_t *indices = NULL;
+	struct ids_note note = ids_note(numbering->ids, number);
+
+	if (note.digest == hidden)
+		return note.revision;
+	note.digest = hidden;
+	note.revision = note.revision
+				? note.revision % REVISION_MAX + 1
+				: (uint32_t)(numbering->generation->number % REVISION_MAX) + 1;
+	ids_set_note(numbering->ids, number, note);
+	numbering->generation->has_changed_numbers = true;
+	return note.revision;
+}
+
+static int get_word(struct numbering *numbering, const struct generation_port *entry,
+		    const struct compiled *compiled, size_t slot, uint32_t *ret_word)
+{
+	const char *key = compiled->rule_keys[slot];
+	uint32_t number;
+	int r = get_number(numbering->ids, entry->port->name, key, &number);
+
+	if (r == -ENOSPC && numbering->is_short)
+		r = get_number(numbering->ids, "", key, &number);
+	if (r < 0)
+		return r;
+	*ret_word = number | revise(numbering, number, compiled->rule_hidden[slot])
+				     << SECG_RULE_REVISION_SHIFT;
+	return 0;
+}
+
+static int set_own(struct generation_port *entry, enum secg_direction direction,
+		   const uint32_t *words)
+{
+	_cleanup_(own_fini) struct own_tree tree = {0};
+	int r = own_build(&tree, entry->policy[direction]->compiled, words);
+
+	if (r < 0 || !tree.lines)
+		return r;
+	return block_new_tree(&entry->own[direction], &tree);
+}
+
+/* The blocks of the port before where they say the same. */
+static int set_words(struct generation_port *entry, enum secg_direction direction,
+		     const struct generation_port *before, const uint32_t *words)
+{
+	size_t count = entry->policy[direction]->compiled->rule_count;
 	struct block *old = before ? before->counters[direction] : NULL;
 	int r;
 
-	block_unrefp(&entry->counters[direction]);
+	if (!old || !block_has_counters(old, words, count)) {
+		r = block_new_counters(&entry->counters[direction], words, count);
+		return r < 0 ? r : set_own(entry, direction, words);
+	}
+	entry->counters[direction] = block_ref(old);
+	if (before->policy[direction] != entry->policy[direction])
+		return set_own(entry, direction, words);
+	if (before->own[direction])
+		entry->own[direction] = block_ref(before->own[direction]);
+	return 0;
+}
+
+static void forget_words(struct generation_port *entry, enum secg_direction direction)
+{
+	block_unref(entry->counters[direction]);
+	block_unref(entry->own[direction]);
 	entry->counters[direction] = NULL;
+	entry->own[direction] = NULL;
+}
+
+static int number_direction(struct numbering *numbering, struct generation_port *entry,
+			    enum secg_direction direction, const struct generation_port *before)
+{
+	const struct compiled *compiled;
+	_cleanup_free_ uint32_t *words = NULL;
+	int r;
+
+	forget_words(entry, direction);
 	if (!entry->policy[direction])
 		return 0;
 	compiled = entry->policy[direction]->compiled;
-	indices = calloc(compiled->rule_count, sizeof(*indices));
-	if (!indices)
+	words = calloc(compiled->rule_count, sizeof(*words));
+	if (!words)
 		return -ENOMEM;
 	for (size_t i = 0; i < compiled->rule_count; i++) {
-		r = get_number(ids, entry->port->name, compiled->rule_keys[i], &indices[i]);
-		if (r == -ENOSPC && is_short)
-			r = get_number(ids, "", compiled->rule_keys[i], &indices[i]);
+		r = get_word(numbering, entry, compiled, i, &words[i]);
 		if (r < 0)
 			return r;
 	}
-	if (old && block_has_counters(old, indices, compiled->rule_count)) {
-		entry->counters[direction] = block_ref(old);
-		return 0;
-	}
-	return block_new_counters(&entry->counters[direction], indices, compiled->rule_count);
+	return set_words(entry, direction, before, words);
 }
 
-static int number_port(struct generation_port *entry, const struct generation_port *before,
-		       struct ids *ids, bool is_short)
+static int number_port(struct numbering *numbering, struct generation_port *entry,
+		       const struct generation_port *before)
 {
 	int r;
 
-	r = number_direction(entry, SECG_FROM, before, ids, is_short);
+	r = number_direction(numbering, entry, SECG_FROM, before);
 	if (r < 0)
 		return r;
-	return number_direction(entry, SECG_TO, before, ids, is_short);
+	return number_direction(numbering, entry, SECG_TO, before);
 }
 
 /* Shared counters for all rules come first, so that nobody is left without. */
@@ -79,16 +155,15 @@ static int reserve_shared(struct generation *generation, struct ids *ids)
 }
 
 /* Names that are known find their numbers again, so whoever has a counter of his own keeps it. */
-static int number_ports(struct generation *generation, const struct generation *live,
-			struct ids *ids, bool is_short)
+static int number_ports(struct numbering *numbering, const struct generation *live)
 {
+	struct generation *generation = numbering->generation;
 	int r;
 
 	for (size_t i = 0; i < generation->port_count; i++) {
 		struct generation_port *entry = &generation->ports[i];
 
-		r = number_port(entry, generation_find_port(live, entry->port->name), ids,
-				is_short);
+		r = number_port(numbering, entry, generation_find_port(live, entry->port->name));
 		if (r < 0)
 			return r;
 	}
@@ -99,18 +174,20 @@ static int try_numbers(struct ids **ret_ids, struct generation *generation,
 		       const struct generation *live, bool is_short)
 {
 	_cleanup_(ids_freep) struct ids *ids = NULL;
+	struct numbering numbering = {.generation = generation, .is_short = is_short};
 	int r;
 
 	r = ids_copy(&ids, live->counter_ids);
 	if (r < 0)
 		return r;
 	ids_unmark(ids);
+	numbering.ids = ids;
 	if (is_short) {
 		r = reserve_shared(generation, ids);
 		if (r < 0)
 			return r;
 	}
-	r = number_ports(generation, live, ids, is_short);
+	r = number_ports(&numbering, live);
 	if (r < 0)
 		return r;
 	*ret_ids = TAKE_PTR(ids);

@@ -50,6 +50,7 @@ bool recheck_admits(const struct generation_port *entry, const struct dp_session
 	enum secg_direction opened =
 		session->flow.s.state & SECG_FLOW_OPENED_TO ? SECG_TO : SECG_FROM;
 	const struct block *policy = entry->policy[opened];
+	const struct block *own = entry->own[opened];
 	struct compile_verdict verdict = {.action = SECG_ACTION_NONE};
 	struct compile_packet packet;
 
@@ -57,7 +58,8 @@ bool recheck_admits(const struct generation_port *entry, const struct dp_session
 		return entry->port->on_change == ON_CHANGE_KEEP;
 	if (policy) {
 		packet = packet_of(session);
-		verdict = compiled_lookup(policy->compiled, &packet);
+		verdict = compiled_recheck(policy->compiled, &packet,
+					   own ? own_find(&own->tree, session->flow.s.rule) : 0);
 	}
 	if (verdict.action == SECG_ACTION_NONE)
 		verdict.action = table_otherwise(entry, opened);

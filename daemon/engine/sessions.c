@@ -29,9 +29,10 @@ static struct listing listing_of(const struct engine *engine, const struct sessi
 	};
 }
 
-const char *rule_key(const struct engine *engine, uint32_t index)
+const char *rule_key(const struct engine *engine, uint32_t word)
 {
-	const char *name = index ? ids_name(engine->live->counter_ids, index) : NULL;
+	uint32_t number = word & SECG_RULE_NUMBER_MASK;
+	const char *name = number ? ids_name(engine->live->counter_ids, number) : NULL;
 
 	return name ? strchr(name, '\n') + 1 : NULL;
 }

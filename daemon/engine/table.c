@@ -74,6 +74,7 @@ void table_fill(struct secg_port *ret_table, const struct generation_port *entry
 	}
 	for (int direction = 0; direction < SECG_DIRECTIONS; direction++)
 		table.rules.otherwise[direction] = (uint8_t)table_otherwise(entry, direction);
+	generation_spoof_pairs(table.spoof.pair, entry);
 	*ret_table = table;
 }
 
