@@ -111,7 +111,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(max_entries, SECG_MAX_COUNTERS + 4 * SECG_MAX_PORTS); /* every rule, every port */
 	__type(key, __u32);
 	__type(value, struct secg_watch);
 } secg_watch __weak_map SEC(".maps");

@@ -22,7 +22,8 @@
 static const char *const pinned[] = {
 	"secg_table",         "secg_selector",      "secg_established", "secg_overflow",
 	"secg_ifindex",       "secg_ifindex_far",   "secg_new",         "secg_fragments",
-	"secg_port_counters", "secg_rule_counters",
+	"secg_port_counters", "secg_rule_counters", "secg_events",      "secg_events_lost",
+	"secg_watch",
 };
 
 void message_add(char message[DP_MESSAGE_SIZE], const char *format, ...)
