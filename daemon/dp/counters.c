@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dp/events.h"
 #include "dp/internal.h"
 #include "secg.skel.h"
 
@@ -40,6 +41,16 @@ int dp_port_counters(const struct dp *dp, uint32_t id, struct secg_port_counters
 int dp_rule_counter(const struct dp *dp, uint32_t index, struct secg_counter *ret_counter)
 {
 	return sum(dp, dp->skel->maps.secg_rule_counters, index, ret_counter, sizeof(*ret_counter));
+}
+
+int dp_events_lost(const struct dp *dp, uint64_t ret_lost[SECG_EVENT_KINDS])
+{
+	int r = 0;
+
+	for (uint32_t kind = 0; kind < SECG_EVENT_KINDS && r == 0; kind++)
+		r = sum(dp, dp->skel->maps.secg_events_lost, kind, &ret_lost[kind],
+			sizeof(ret_lost[kind]));
+	return r;
 }
 
 int dp_rule_counter_zero(struct dp *dp, uint32_t index)

@@ -230,6 +230,8 @@ static int open_once(struct dp **ret_dp, const struct dp_options *options,
 	if (r == 0)
 		r = make_grace(dp);
 	if (r == 0)
+		r = drain_new(&dp->drain, dp);
+	if (r == 0)
 		r = dp_tables_settle(dp);
 	if (r < 0)
 		return r;
@@ -279,6 +281,8 @@ void dp_close(struct dp *dp)
 	free(dp->held);
 	for (int i = 0; i < DP_PROGRAM_COUNT; i++)
 		tracer_freep(&dp->tracers[i]);
+	if (dp->drain)
+		drain_free(dp->drain);
 	if (dp->tables)
 		tables_free(dp->tables);
 	if (dp->skel) {

@@ -12,7 +12,7 @@
  *   counters.c  ports, rules, memory         extents.c   free lines
  *   sessions.c, sweep.c  session tables      ifindex.c   which port an interface is
  *   programs.c  the programs of the object   trace.c     judging without consequences (trace.h)
- *   surroundings.c  programs of others
+ *   surroundings.c  programs of others   events.c, watch.c  what the programs tell (events.h)
  */
 #ifndef SECG_DP_DP_H
 #define SECG_DP_DP_H
@@ -215,8 +215,11 @@ struct dp_session_usage {
 };
 int dp_session_usage(const struct dp *dp, struct dp_session_usage *ret_usage);
 /* Frees expired sessions in at most `budget` slots from where the last call ended; returns how many it
- * freed. Called by the loop every second. */
-int dp_sessions_sweep(struct dp *dp, uint32_t budget);
+ * freed, having called `expired` with each. Called by the loop every second. */
+int dp_sessions_sweep(struct dp *dp, uint32_t budget,
+		      void (*expired)(const struct dp_session *session, void *data), void *data);
+/* Answered sessions that the last whole round of sweeps left, and room for them. */
+void dp_sessions_swept(const struct dp *dp, uint64_t *ret_used, uint64_t *ret_max);
 
 /* Timeout of a flow in ticks, given the port's table. Shared by listing and tests. */
 uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state,

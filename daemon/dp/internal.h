@@ -28,6 +28,7 @@ struct bpf_program;
 struct secg; /* the skeleton */
 struct tables;
 struct tracer;
+struct drain;
 
 struct dp {
 	struct secg *skel;
@@ -51,6 +52,9 @@ struct dp {
 	void *scratch;     /* values of one per-CPU entry */
 	struct tracer *tracers[DP_PROGRAM_COUNT]; /* NULL before the first trace */
 	uint64_t sweep;                           /* position at which the next sweep starts */
+	uint64_t sweep_used; /* sessions that this round has met so far, and the last one in all */
+	uint64_t swept_used;
+	struct drain *drain; /* reader of secg_events */
 };
 
 /* Without pins the descriptors keep the links; closing them takes the hooks off. */
@@ -142,6 +146,10 @@ bool hook_wants_xdp(enum port_hook hook, const struct dp_probe *probe);
 #define PROGRAM_TEXT_SIZE 64
 /* "7 (name)", or how to learn the name where it is NULL or "". */
 void program_text(char ret_text[PROGRAM_TEXT_SIZE], uint32_t id, const char *name);
+
+/* ── events.c ── */
+int drain_new(struct drain **ret_drain, const struct dp *dp);
+void drain_free(struct drain *drain);
 
 /* ── ifindex.c ── */
 int ifindex_set(struct dp *dp, int ifindex, uint32_t id, bool has_ethernet);

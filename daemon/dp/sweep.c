@@ -14,6 +14,8 @@ static int64_t sweep_margin(const struct dp *dp)
 
 struct overflow_sweep {
 	struct dp *dp;
+	void (*expired)(const struct dp_session *session, void *data);
+	void *data;
 	uint32_t now;
 	uint32_t budget;
 	uint32_t seen;
@@ -26,13 +28,16 @@ static bool sweep_overflow(const struct dp_session *session, void *data)
 
 	/* Deleting while walking may skip entries of the same hash bucket; the next round has them. */
 	if (session_overdue(sweep->dp, session, sweep->now) > sweep_margin(sweep->dp) &&
-	    session_free_overflow(sweep->dp, &session->key) == 0)
+	    session_free_overflow(sweep->dp, &session->key) == 0) {
 		sweep->freed++;
+		sweep->expired(session, sweep->data);
+	}
 	return ++sweep->seen < sweep->budget;
 }
 
 /* The LRU of new flows throws its oldest out by itself; its expired entries need no sweep. */
-int dp_sessions_sweep(struct dp *dp, uint32_t budget)
+int dp_sessions_sweep(struct dp *dp, uint32_t budget,
+		      void (*expired)(const struct dp_session *session, void *data), void *data)
 {
 	uint32_t now = dp_now(dp);
 	struct dp_session session;
@@ -42,22 +47,39 @@ int dp_sessions_sweep(struct dp *dp, uint32_t budget)
 	for (; budget && dp->sweep < dp->slot_count; budget--, dp->sweep++) {
 		uint32_t slot = (uint32_t)dp->sweep;
 
-		if (session_read_slot(dp, slot, &session) &&
-		    session_overdue(dp, &session, now) > sweep_margin(dp) &&
-		    session_free_slot(dp, slot, session.flow.s.state) == 0)
+		if (!session_read_slot(dp, slot, &session))
+			continue;
+		dp->sweep_used++;
+		if (session_overdue(dp, &session, now) > sweep_margin(dp) &&
+		    session_free_slot(dp, slot, session.flow.s.state) == 0) {
 			freed++;
+			dp->sweep_used--;
+			expired(&session, data);
+		}
 	}
 	if (!budget)
 		return freed;
 	/* The end of the slots: the overflow once a round. */
-	overflow = (struct overflow_sweep){.dp = dp, .now = now, .budget = budget};
+	overflow = (struct overflow_sweep){
+		.dp = dp, .expired = expired, .data = data, .now = now, .budget = budget};
 	r = session_each_hashed(dp, SESSIONS_OVERFLOW, dp->sweep - dp->slot_count, sweep_overflow,
 				&overflow);
 	if (r < 0 && r != -ECANCELED)
 		return r;
+	dp->sweep_used += overflow.seen - (uint32_t)overflow.freed;
+	if (r == 0) {
+		dp->swept_used = dp->sweep_used;
+		dp->sweep_used = 0;
+	}
 	/* Cut short by the budget: go on behind what is still there. */
 	dp->sweep = r == 0 ? 0 : dp->sweep + overflow.seen - (uint32_t)overflow.freed;
 	return freed + overflow.freed;
+}
+
+void dp_sessions_swept(const struct dp *dp, uint64_t *ret_used, uint64_t *ret_max)
+{
+	*ret_used = dp->swept_used;
+	*ret_max = dp->slot_count + bpf_map__max_entries(dp->skel->maps.secg_overflow);
 }
 
 static bool count_one(const struct dp_session *session, void *data)

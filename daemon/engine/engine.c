@@ -136,6 +136,10 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	engine = calloc(1, sizeof(*engine));
 	if (!engine)
 		return say(-ENOMEM, message, "the engine cannot start", strerror(ENOMEM));
+	engine->inject = options->inject;
+	r = listen_open(engine);
+	if (r < 0)
+		return say(r, message, "the engine cannot start", strerror(-r));
 	r = load(engine, options->state_directory, message);
 	if (r < 0)
 		return r;
@@ -145,6 +149,9 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 			   note[0] ? note : strerror(-r));
 	if (note[0])
 		log_warning("%s", note);
+	r = listen_start(engine);
+	if (r < 0)
+		return say(r, message, "the data path cannot be listened to", strerror(-r));
 	r = net_open(&engine->net, link_event, engine);
 	if (r < 0)
 		return say(r, message, "the interfaces cannot be followed", strerror(-r));
@@ -161,6 +168,7 @@ void engine_close(struct engine *engine)
 		return;
 	for (size_t i = 0; i < engine->queue_count; i++)
 		change_free(engine->queue[i]);
+	listen_close(engine);
 	net_closep(&engine->net);
 	dp_closep(&engine->dp);
 	store_closep(&engine->store);
@@ -192,7 +200,8 @@ void engine_tick(struct engine *engine)
 	leftovers_tick(engine);
 	guards_tick(engine);
 	flip_settle(engine);
-	dp_sessions_sweep(engine->dp, SWEEP_BUDGET);
+	dp_sessions_sweep(engine->dp, SWEEP_BUDGET, reject_reset, engine);
+	listen_tick(engine);
 }
 
 /* ── reads ──────────────────────────────────────────────────────────────────────────────────────── */

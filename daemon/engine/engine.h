@@ -20,10 +20,14 @@
 #include "model/config.h"
 
 struct engine;
+struct events; /* engine/events.h */
+struct inject; /* net/inject.h */
 
 struct engine_options {
 	const char *state_directory;
 	struct dp_options dp;
+	/* Lent for the life of the engine; NULL: rejected packets are not answered. */
+	const struct inject *inject;
 };
 
 /*
@@ -38,6 +42,9 @@ DEFINE_CLEANUP(struct engine *, engine_close);
 /* For the loop: becomes readable when engine_dispatch has link events to handle. */
 int engine_fd(const struct engine *engine);
 void engine_dispatch(struct engine *engine);
+/* Becomes readable when engine_take_records has news of the data path: events, packets to answer. */
+int engine_records_fd(const struct engine *engine);
+void engine_take_records(struct engine *engine);
 /* Every second: sweeps sessions, retries failed ports. */
 void engine_tick(struct engine *engine);
 
@@ -119,6 +126,17 @@ void engine_each_port(const struct engine *engine,
 
 /* The data path for status fields that need no interpretation: memory, features, session usage. */
 const struct dp *engine_dp(const struct engine *engine);
+
+/* What has happened. Lends. */
+struct events *engine_events(const struct engine *engine);
+/* Since the daemon started, but what was lost: since the maps were made. */
+struct engine_notices {
+	uint64_t lost;       /* records that found no room on their way to the daemon */
+	uint64_t suppressed; /* kept back for a rate */
+	uint64_t answers_sent, answers_failed, answers_skipped, answers_lost;
+	uint64_t resets; /* sent at the end of sessions */
+};
+struct engine_notices engine_notices(const struct engine *engine);
 
 struct engine_rule_counter {
 	const char *key; /* "acl/rule" or "infra/name" */

@@ -225,6 +225,9 @@ int flip_to(struct engine *engine, struct generation *next, bool is_stored,
 	engine->is_settle_owed = true;
 	*ret_old = engine->live;
 	engine->live = next;
+	listen_follow(engine);
+	if (next->number != (*ret_old)->number)
+		tell_commit(engine);
 	return 0;
 }
 
@@ -322,5 +325,6 @@ int flip_sides(struct engine *engine)
 	live->number++;
 	engine->is_settle_owed = true;
 	note_sides(engine);
+	tell_commit(engine);
 	return 0;
 }

@@ -51,7 +51,8 @@ static void log_state(const struct guard *guard)
 }
 
 /* The same state for the same reason is said once. */
-static void set_state(struct guard *guard, enum port_state state, const char *message)
+static void set_state(struct engine *engine, struct guard *guard, enum port_state state,
+		      const char *message)
 {
 	bool is_news = !guard->is_reported || guard->state != state ||
 		       strcmp(guard->message, message) != 0;
@@ -62,25 +63,26 @@ static void set_state(struct guard *guard, enum port_state state, const char *me
 		return;
 	snprintf(guard->message, sizeof(guard->message), "%s", message);
 	log_state(guard);
+	tell_port_state(engine, guard->entry->port->name, port_state_names[state], message);
 }
 
-static void set_failed(struct guard *guard, int r, const char *message)
+static void set_failed(struct engine *engine, struct guard *guard, int r, const char *message)
 {
 	unsigned int next = guard->backoff_s ? 2 * guard->backoff_s : 1;
 
 	memset(&guard->attachment, 0, sizeof(guard->attachment));
 	guard->backoff_s = next < BACKOFF_MAX_S ? next : BACKOFF_MAX_S;
 	guard->wait_s = guard->backoff_s;
-	set_state(guard, PORT_FAILED, message[0] ? message : strerror(-r));
+	set_state(engine, guard, PORT_FAILED, message[0] ? message : strerror(-r));
 }
 
 /* Leaves the guard without an interface, whatever became of the old one. */
-static void set_waiting(struct guard *guard)
+static void set_waiting(struct engine *engine, struct guard *guard)
 {
 	guard->ifindex = 0;
 	guard->backoff_s = 0;
 	memset(&guard->attachment, 0, sizeof(guard->attachment));
-	set_state(guard, PORT_WAITING, "");
+	set_state(engine, guard, PORT_WAITING, "");
 }
 
 /* `note` is what there is to say of it if all goes well. */
@@ -99,14 +101,14 @@ static void attach(struct engine *engine, struct guard *guard, const struct net_
 	leftovers_replaced(engine, entry->id, link->ifindex);
 	r = dp_attach(engine->dp, entry->id, link, entry->port->hook, &attachment);
 	if (r < 0) {
-		set_failed(guard, r, attachment.message);
+		set_failed(engine, guard, r, attachment.message);
 		return;
 	}
 	guard->attachment = attachment;
 	guard->backoff_s = 0;
 	snprintf(message, sizeof(message), "%s%s%.*s", note,
 		 note[0] && attachment.message[0] ? "; " : "", NOTED_MAX, attachment.message);
-	set_state(guard, attachment.is_degraded ? PORT_DEGRADED : PORT_GUARDED, message);
+	set_state(engine, guard, attachment.is_degraded ? PORT_DEGRADED : PORT_GUARDED, message);
 }
 
 void guard_attach(struct engine *engine, struct guard *guard)
@@ -116,7 +118,7 @@ void guard_attach(struct engine *engine, struct guard *guard)
 	if (link)
 		attach(engine, guard, link, "");
 	else
-		set_waiting(guard);
+		set_waiting(engine, guard);
 }
 
 /* The side of the interface may be known only now; its infrastructure rules are live before its hooks. */
@@ -129,7 +131,7 @@ static void attach_appeared(struct engine *engine, struct guard *guard, const st
 		return;
 	}
 	guard->ifindex = link->ifindex;
-	set_failed(guard, r, "the data path does not take the rules of its side");
+	set_failed(engine, guard, r, "the data path does not take the rules of its side");
 }
 
 /* ── events ─────────────────────────────────────────────────────────────────────────────────────── */
@@ -143,7 +145,7 @@ static void forget(struct engine *engine, int ifindex)
 		if (guard->ifindex != ifindex)
 			continue;
 		leftover_detach(engine, guard->entry->id, ifindex);
-		set_waiting(guard);
+		set_waiting(engine, guard);
 	}
 }
 
@@ -156,7 +158,7 @@ static void leave_renamed(struct engine *engine, const struct net_link *link)
 		if (guard->ifindex != link->ifindex || strcmp(interface_of(guard), link->name) == 0)
 			continue;
 		leftover_detach(engine, guard->entry->id, guard->ifindex);
-		set_waiting(guard);
+		set_waiting(engine, guard);
 	}
 }
 
@@ -222,7 +224,7 @@ static void review(struct engine *engine, struct guard *guard)
 	if (!dp_is_attached(engine->dp, guard->entry->id, guard->ifindex, attachment))
 		put_back(engine, guard);
 	else if (dp_review(engine->dp, guard->ifindex, attachment))
-		set_state(guard, attachment->is_degraded ? PORT_DEGRADED : PORT_GUARDED,
+		set_state(engine, guard, attachment->is_degraded ? PORT_DEGRADED : PORT_GUARDED,
 			  attachment->message);
 }
 
@@ -233,7 +235,7 @@ static void retry(struct engine *engine, struct guard *guard)
 	if (link)
 		attach_appeared(engine, guard, link);
 	else
-		set_waiting(guard);
+		set_waiting(engine, guard);
 }
 
 /* What somebody does to hooks makes no event: some ports a second are asked. */

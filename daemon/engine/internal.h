@@ -7,6 +7,7 @@
  *   flip.c    placing, going live      guard.c   ports and their interfaces
  *   follow.c  guards after a commit    leftover.c  ports that resist being detached
  *   stats.c, sessions.c, trace.c  reads
+ *   listen.c  what the data path tells   tell.c  what the engine tells   reject.c  answers
  *   doctor_*.c  facts and what they mean    ssh.c  the way in
  */
 #ifndef SECG_ENGINE_INTERNAL_H
@@ -14,6 +15,9 @@
 
 #include "engine/engine.h"
 #include "engine/generation.h"
+#include "engine/listen.h"
+#include "engine/reject.h"
+#include "net/inject.h"
 #include "net/net.h"
 #include "store/store.h"
 
@@ -49,6 +53,9 @@ struct engine {
 	size_t guard_count;
 	struct leftover *leftovers;
 	size_t leftover_count;
+	const struct inject *inject; /* lent; NULL: nothing is answered */
+	struct answer_counts answers;
+	struct listener listener;
 	struct change *queue[QUEUE_MAX];
 	size_t queue_count;
 	size_t next_review;    /* index of the guard that is looked at next */

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "model/checksum.h"
 #include "model/l4_names.h"
 
 #define ETHERTYPE_IPV4      0x0800
@@ -74,22 +75,6 @@ bool packet_group_mac(uint8_t ret_mac[6], uint8_t family, addr_t dst)
 
 /* ── checksums ──────────────────────────────────────────────────────────────────────────────────── */
 
-static uint32_t sum16(const uint8_t *bytes, size_t size)
-{
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < size; i++)
-		sum += i % 2 ? bytes[i] : (uint32_t)bytes[i] << 8;
-	return sum;
-}
-
-static uint16_t fold(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 /* RFC 9260 appendix A: CRC32c, least significant byte first. */
 static void put_crc32c(uint8_t *at, const uint8_t *bytes, size_t size)
 {
@@ -110,16 +95,17 @@ static void put_checksum(uint8_t *at, const struct transport *transport,
 			 const struct packet_spec *spec)
 {
 	size_t size = spec->family == 4 ? 4 : 16;
-	uint32_t sum = sum16(at, transport->sum_size);
+	uint32_t sum = checksum_add(at, transport->sum_size);
 	uint8_t addresses[32];
 	uint16_t folded;
 
 	if (transport->has_pseudo_header) {
 		put_address(addresses, spec->src, size);
 		put_address(addresses + size, spec->dst, size);
-		sum += sum16(addresses, 2 * size) + spec->protocol + (uint32_t)transport->size;
+		sum += checksum_add(addresses, 2 * size) + spec->protocol +
+		       (uint32_t)transport->size;
 	}
-	folded = fold(sum);
+	folded = checksum_fold(sum);
 	/* A zero says "none" to UDP. */
 	put16(at + transport->sum_at, folded ? folded : UINT16_MAX);
 }
@@ -214,7 +200,7 @@ static void put_ipv4(uint8_t *at, const struct packet_spec *spec, size_t payload
 	at[9] = spec->protocol;
 	put_address(at + 12, spec->src, 4);
 	put_address(at + 16, spec->dst, 4);
-	put16(at + 10, fold(sum16(at, IPV4_HEADER_SIZE)));
+	put16(at + 10, checksum_fold(checksum_add(at, IPV4_HEADER_SIZE)));
 }
 
 static void put_ipv6(uint8_t *at, const struct packet_spec *spec, size_t payload)
