@@ -16,6 +16,7 @@
 #include "core/privileges.h"
 #include "dp/bpffs.h"
 #include "engine/engine.h"
+#include "net/inject.h"
 
 #define MESSAGE_SIZE 256
 
@@ -39,6 +40,7 @@ struct loop {
 	struct server *server;
 	struct event *signals[2];
 	struct event *links;
+	struct event *records;
 	struct event *ticks;
 	bool is_ephemeral;
 };
@@ -65,6 +67,15 @@ static void on_links(evutil_socket_t fd, short what, void *data)
 	engine_dispatch(loop->engine);
 }
 
+static void on_records(evutil_socket_t fd, short what, void *data)
+{
+	struct loop *loop = data;
+
+	(void)fd;
+	(void)what;
+	engine_take_records(loop->engine);
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *data)
 {
 	struct loop *loop = data;
@@ -87,6 +98,7 @@ static void loop_fini(struct loop *loop)
 	event_drop(loop->signals[0]);
 	event_drop(loop->signals[1]);
 	event_drop(loop->links);
+	event_drop(loop->records);
 	event_drop(loop->ticks);
 	if (loop->engine)
 		engine_close(loop->engine);
@@ -102,20 +114,25 @@ static int loop_add_events(struct loop *loop)
 	loop->signals[1] = evsignal_new(loop->base, SIGINT, on_signal, loop);
 	loop->links = event_new(loop->base, engine_fd(loop->engine), EV_READ | EV_PERSIST, on_links,
 				loop);
+	loop->records = event_new(loop->base, engine_records_fd(loop->engine), EV_READ | EV_PERSIST,
+				  on_records, loop);
 	loop->ticks = event_new(loop->base, -1, EV_PERSIST, on_tick, loop);
-	if (!loop->signals[0] || !loop->signals[1] || !loop->links || !loop->ticks)
+	if (!loop->signals[0] || !loop->signals[1] || !loop->links || !loop->records ||
+	    !loop->ticks)
 		return -ENOMEM;
 	if (event_add(loop->signals[0], NULL) < 0 || event_add(loop->signals[1], NULL) < 0 ||
-	    event_add(loop->links, NULL) < 0 || event_add(loop->ticks, &second) < 0)
+	    event_add(loop->links, NULL) < 0 || event_add(loop->records, NULL) < 0 ||
+	    event_add(loop->ticks, &second) < 0)
 		return -EIO;
 	return 0;
 }
 
 static int loop_open(struct loop *loop, const struct options *options, uint32_t without,
-		     char message[MESSAGE_SIZE])
+		     const struct inject *inject, char message[MESSAGE_SIZE])
 {
 	const struct engine_options engine_options = {
 		.state_directory = options->state_directory,
+		.inject = inject,
 		.dp =
 			{
 				.bpffs = options->is_ephemeral ? NULL : options->bpffs,
@@ -183,7 +200,18 @@ static bool is_foreign(const char *path)
 	return stat(path, &info) < 0 || info.st_uid != geteuid();
 }
 
-static int prepare(struct claims *claims, const struct options *options, char message[MESSAGE_SIZE])
+/* Everything else works without. */
+static void open_inject(struct inject **ret_inject)
+{
+	int r = inject_open(ret_inject);
+
+	if (r < 0)
+		log_warning("rejected packets are dropped without an answer: %s",
+			    r == -EPERM ? "CAP_NET_RAW is missing" : strerror(-r));
+}
+
+static int prepare(struct claims *claims, struct inject **ret_inject, const struct options *options,
+		   char message[MESSAGE_SIZE])
 {
 	int r;
 
@@ -191,6 +219,7 @@ static int prepare(struct claims *claims, const struct options *options, char me
 	if (r < 0)
 		return r;
 	privileges_raise_memlock();
+	open_inject(ret_inject);
 	r = claim(claims, options, message);
 	if (r < 0)
 		return r;
@@ -202,13 +231,14 @@ static int prepare(struct claims *claims, const struct options *options, char me
 static int run(const struct options *options, uint32_t without, char message[MESSAGE_SIZE])
 {
 	_cleanup_(claims_fini) struct claims claims = {-1, -1, -1};
+	_cleanup_(inject_closep) struct inject *inject = NULL;
 	_cleanup_(loop_fini) struct loop loop = {0};
 	int r;
 
-	r = prepare(&claims, options, message);
+	r = prepare(&claims, &inject, options, message);
 	if (r < 0)
 		return r;
-	r = loop_open(&loop, options, without, message);
+	r = loop_open(&loop, options, without, inject, message);
 	if (r < 0)
 		return r;
 	log_info("secgd %s: generation %llu, listening on %s", SECG_VERSION,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "api/feed.h"
 #include "core/log.h"
 
 /* libmicrohttpd's own timeout starts anew with every byte; this one does not. */
@@ -37,10 +38,13 @@ void connection_stop_deadline(const struct connection *connection)
 static void on_half_closed(evutil_socket_t fd, short what, void *data)
 {
 	const struct connection *connection = data;
+	struct feed *feed = feed_find(connection->hall->feeds, connection->mhd);
 	char byte;
 
 	(void)what;
-	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+	if (feed)
+		feed_finish(feed);
+	else if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
 		connection_watch(connection);
 	else
 		shutdown(fd, SHUT_RD);
@@ -135,8 +139,8 @@ void connection_notify(void *cls, struct MHD_Connection *mhd, void **socket_cont
 {
 	struct hall *hall = cls;
 
-	(void)mhd;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		hall->newcomer->mhd = mhd;
 		*socket_context = TAKE_PTR(hall->newcomer);
 		return;
 	}

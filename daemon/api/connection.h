@@ -28,6 +28,7 @@ struct hall {
 	uid_t guests
 		[HALL_MAX_GUESTS]; /* of connections without the right to change, in any order */
 	size_t guest_count;
+	struct feed *feeds;          /* answers without an end that are being given */
 	size_t bodies_bytes;         /* received and not yet answered */
 	struct connection *newcomer; /* admitted, and not yet taken by connection_notify */
 };
@@ -38,6 +39,7 @@ struct connection {
 	struct event *deadline;
 	struct event *half_closed; /* the peer sends no more */
 	int fd;                    /* lent by libmicrohttpd */
+	struct MHD_Connection *mhd;
 	enum right right;
 	uid_t uid;
 	bool is_guest;
@@ -58,7 +60,8 @@ void connection_notify(void *cls, struct MHD_Connection *mhd, void **socket_cont
 /* The time in which a whole request must arrive; it runs from the start, and from each answer on. */
 void connection_start_deadline(const struct connection *connection);
 void connection_stop_deadline(const struct connection *connection);
-/* While a body is received: libmicrohttpd is made to see that the peer stopped sending. */
+/* While a body is received: libmicrohttpd is made to see that the peer stopped sending. While an answer
+ * without an end is given: it ends then. */
 void connection_watch(const struct connection *connection);
 void connection_unwatch(const struct connection *connection);
 

@@ -42,6 +42,8 @@ bool status_resource_get(struct exchange *exchange);
 bool status_resource_health(struct exchange *exchange);
 /* openapi_resource.c */
 bool openapi_resource_get(struct exchange *exchange);
+/* events_resource.c */
+bool events_resource_get(struct exchange *exchange);
 /* doctor_resource.c */
 bool doctor_resource_get(struct exchange *exchange);
 /* trace_resource.c */

@@ -5,6 +5,7 @@
 
 #include "api/exchange.h"
 #include "api/reason_names.h"
+#include "engine/events.h"
 
 #define PORT_STATES (PORT_FAILED + 1)
 
@@ -135,6 +136,36 @@ static void put_engine(FILE *out, const struct engine *engine)
 		  usage.new_max);
 }
 
+static void put_events(FILE *out, const struct engine *engine)
+{
+	const struct events *events = engine_events(engine);
+	struct engine_notices notices = engine_notices(engine);
+	const struct {
+		const char *result;
+		uint64_t count;
+	} answers[] = {
+		{"sent", notices.answers_sent},
+		{"failed", notices.answers_failed},
+		{"skipped", notices.answers_skipped},
+		{"lost", notices.answers_lost},
+	};
+
+	put_head(out, "secg_events_total", "counter", "Events since the daemon started.");
+	for (int type = 0; type < EVENT_TYPE_COUNT; type++)
+		put_labelled(out, "secg_events_total", "type", event_type_names[type],
+			     events_count(events, (enum event_type)type));
+	put_plain(out, "secg_events_lost_total", "counter",
+		  "Records that found no room on their way to the daemon.", notices.lost);
+	put_plain(out, "secg_events_suppressed_total", "counter", "Records kept back for a rate.",
+		  notices.suppressed);
+	put_head(out, "secg_answers_total", "counter", "Answers to rejected packets.");
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+		put_labelled(out, "secg_answers_total", "result", answers[i].result,
+			     answers[i].count);
+	put_plain(out, "secg_resets_total", "counter",
+		  "TCP resets sent to the ends of sessions that expired.", notices.resets);
+}
+
 bool metrics_get(struct exchange *exchange)
 {
 	_cleanup_(engine_stats_fini) struct engine_stats stats = {0};
@@ -156,6 +187,7 @@ bool metrics_get(struct exchange *exchange)
 	put_engine(out, exchange->engine);
 	put_ports(out, &stats);
 	put_rules(out, &stats);
+	put_events(out, exchange->engine);
 	r = ferror(out);
 	if (fclose(out) || r || !text)
 		reply_failure(&exchange->reply, -ENOMEM);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/feed.h"
+
 static const char no_memory[] =
 	"{\"errors\": [{\"code\": \"internal\", \"field\": \"\", \"message\": \"out of memory\"}]}\n";
 
@@ -31,6 +33,14 @@ void reply_text(struct reply *reply, unsigned int status, const char *content_ty
 	reply->status = status;
 	reply->body = text;
 	reply->size = size;
+	reply->content_type = content_type;
+}
+
+void reply_feed(struct reply *reply, const char *content_type, struct feed *feed)
+{
+	reply_fini(reply);
+	reply->status = 200;
+	reply->feed = feed;
 	reply->content_type = content_type;
 }
 
@@ -112,6 +122,8 @@ void reply_set_etag(struct reply *reply, uint64_t etag)
 
 void reply_fini(struct reply *reply)
 {
+	if (reply->feed)
+		reply->feed->free(reply->feed);
 	free(reply->body);
 	*reply = (struct reply){0};
 }

@@ -13,11 +13,14 @@
 
 #include "core/error.h"
 
+struct feed; /* api/feed.h */
+
 struct reply {
 	unsigned int status; /* 0: not filled */
 	char *body;          /* owned; NULL: `size` bytes of a constant in `fixed` */
 	const char *fixed;
 	size_t size;
+	struct feed *feed; /* owned; the body comes from it */
 	const char *content_type;
 	bool has_etag;
 	uint64_t etag;
@@ -32,6 +35,8 @@ void reply_text(struct reply *reply, unsigned int status, const char *content_ty
 /* `text` stays the caller's, for good. */
 void reply_fixed(struct reply *reply, unsigned int status, const char *content_type,
 		 const char *text, size_t size);
+/* Takes `feed`: 200, and a body without an end. */
+void reply_feed(struct reply *reply, const char *content_type, struct feed *feed);
 void reply_errors(struct reply *reply, unsigned int status, const struct errors *errors);
 void reply_error(struct reply *reply, unsigned int status, enum error_code code, const char *field,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));

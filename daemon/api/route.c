@@ -7,6 +7,7 @@
 
 static const char *const write_parameters[] = {"dry_run", NULL};
 static const char *const stats_parameters[] = {"port", NULL};
+static const char *const event_parameters[] = {"after", "types", "client", NULL};
 static const char *const list_parameters[] = {"port",  "domain", "proto", "src", "dst",
 					      "sport", "dport",  "state", "acl", "rule",
 					      "limit", "cursor", NULL};
@@ -70,6 +71,11 @@ static const struct route routes[] = {
 		.handlers = {[METHOD_GET] = sessions_resource_get,
 			     [METHOD_DELETE] = sessions_resource_delete},
 		.parameters = {[METHOD_GET] = list_parameters, [METHOD_DELETE] = clear_parameters},
+	},
+	{
+		.segments = {"v1", "events"},
+		.handlers = {[METHOD_GET] = events_resource_get},
+		.parameters = {[METHOD_GET] = event_parameters},
 	},
 	{
 		.segments = {"v1", "stats"},

@@ -10,8 +10,10 @@
 #include <sys/un.h>
 
 #include "api/connection.h"
+#include "api/feed.h"
 #include "api/stream.h"
 #include "core/log.h"
+#include "engine/events.h"
 
 #define BACKLOG             512
 #define ACCEPTS_AT_ONCE     64
@@ -260,6 +262,13 @@ static int events_open(struct server *server)
 	return 0;
 }
 
+static void on_event(void *data)
+{
+	struct hall *hall = data;
+
+	feeds_wake(hall->feeds);
+}
+
 int server_open(struct server **ret_server, const char *socket_path, struct event_base *base,
 		struct engine *engine, char message[SERVER_MESSAGE_SIZE])
 {
@@ -279,6 +288,7 @@ int server_open(struct server **ret_server, const char *socket_path, struct even
 		r = events_open(server);
 	if (r < 0)
 		return fail(message, -r, socket_path, "the HTTP server cannot be started");
+	events_listen(engine_events(engine), on_event, &server->hall);
 	*ret_server = TAKE_PTR(server);
 	return 0;
 }
@@ -291,6 +301,7 @@ static void event_drop(struct event *event)
 
 void server_close(struct server *server)
 {
+	events_listen(engine_events(server->hall.engine), NULL, NULL);
 	event_drop(server->listening);
 	event_drop(server->readable);
 	event_drop(server->timer);
@@ -301,6 +312,8 @@ void server_close(struct server *server)
 		/* no connection may be suspended when libmicrohttpd stops */
 		if (engine_has_pending(server->hall.engine))
 			engine_commit(server->hall.engine);
+		feeds_finish(server->hall.feeds);
+		MHD_run(server->mhd);
 		MHD_run(server->mhd);
 		MHD_stop_daemon(server->mhd);
 	}

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "api/exchange.h"
+#include "engine/events.h"
 
 static json_t *kernel_json(const struct dp *dp)
 {
@@ -74,6 +75,14 @@ static json_t *ports_json(const struct engine *engine)
 	return ports;
 }
 
+static json_t *events_json(const struct engine *engine)
+{
+	const struct events *events = engine_events(engine);
+
+	return json_pack("{s:s, s:I, s:I}", "boot_id", events_boot_id(events), "first",
+			 (json_int_t)events_first(events), "last", (json_int_t)events_last(events));
+}
+
 bool status_resource_get(struct exchange *exchange)
 {
 	const struct engine *engine = exchange->engine;
@@ -82,10 +91,11 @@ bool status_resource_get(struct exchange *exchange)
 
 	snprintf(etag, sizeof(etag), "%llu", (unsigned long long)engine_etag(engine));
 	reply_json(&exchange->reply, 200,
-		   json_pack("{s:s, s:I, s:s, s:o, s:o, s:o*, s:o}", "version", SECG_VERSION,
+		   json_pack("{s:s, s:I, s:s, s:o, s:o, s:o*, s:o, s:o}", "version", SECG_VERSION,
 			     "generation", (json_int_t)engine_generation(engine), "etag", etag,
 			     "kernel", kernel_json(dp), "memory", memory_json(dp), "sessions",
-			     sessions_json(dp), "ports", ports_json(engine)));
+			     sessions_json(dp), "events", events_json(engine), "ports",
+			     ports_json(engine)));
 	reply_set_etag(&exchange->reply, engine_etag(engine));
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/feed.h"
 #include "api/route.h"
 #include "api/server.h"
 
@@ -22,12 +23,16 @@ struct stream {
 
 /* ── answers ────────────────────────────────────────────────────────────────────────────────────── */
 
-static struct MHD_Response *make_response(struct reply *reply)
+static struct MHD_Response *make_response(struct stream *stream)
 {
+	struct reply *reply = &stream->exchange.reply;
 	struct MHD_Response *response;
 	char etag[32];
 
-	if (!reply->body)
+	if (reply->feed)
+		response = feed_response(TAKE_PTR(reply->feed), &stream->connection->hall->feeds,
+					 stream->mhd);
+	else if (!reply->body)
 		response = MHD_create_response_from_buffer(reply->size, (void *)reply->fixed,
 							   MHD_RESPMEM_PERSISTENT);
 	else
@@ -49,13 +54,17 @@ static struct MHD_Response *make_response(struct reply *reply)
 static enum MHD_Result send_reply(struct stream *stream)
 {
 	struct reply *reply = &stream->exchange.reply;
-	struct MHD_Response *response = make_response(reply);
+	bool is_endless = reply->feed;
+	struct MHD_Response *response = make_response(stream);
 	enum MHD_Result result;
 
 	if (!response)
 		return MHD_NO;
 	result = MHD_queue_response(stream->mhd, reply->status, response);
 	MHD_destroy_response(response);
+	/* nothing is sent while nothing happens, so that the reader has gone would not be noticed */
+	if (is_endless)
+		connection_watch(stream->connection);
 	return result;
 }
 

@@ -101,6 +101,9 @@ class Contract:
         if len(answer.raw) > LARGE:
             return []
         text = answer.raw.decode()
+        if kind == "application/x-ndjson":
+            return [complaint for line in text.splitlines()
+                    for complaint in self.checker.complaints(content["schema"], json.loads(line), pointer, True)]
         if kind != "application/json":
             return list(self._metrics(response["x-metrics"], text))
         try:
@@ -113,6 +116,11 @@ class Contract:
             complaints.append(f"the codes {codes} are not described for it")
         self.codes |= {(pointer, code) for code in codes}
         return complaints
+
+    def check_event(self, event):
+        complaints = self.checker.complaints({"$ref": "#/components/schemas/Event"}, event, "", True)
+        if complaints:
+            raise Undocumented(f"{event}: " + "; ".join(complaints))
 
     def _metrics(self, described, text):
         for line in text.splitlines():

@@ -9,6 +9,9 @@ import socket
 from contract import CONTRACT
 
 
+STREAM = "application/x-ndjson"
+
+
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path, timeout):
         super().__init__("localhost", timeout=timeout)
@@ -38,6 +41,31 @@ class Answer:
         return f"{self.status} {self.raw[:2000]!r}"
 
 
+class Follower:
+    """A stream of events that is being read."""
+
+    def __init__(self, connection, response):
+        self.connection = connection
+        self.response = response
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.connection.close()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        line = self.response.readline()
+        if not line:
+            raise StopIteration
+        event = json.loads(line)
+        CONTRACT.check_event(event)
+        return event
+
+
 class Rest:
     """Every answer must be one that docs/openapi.yaml describes, whatever else a test asks of it."""
 
@@ -61,6 +89,8 @@ class Rest:
             with contextlib.suppress(BrokenPipeError):
                 connection.request(method, path, body=body, headers=headers)
             response = connection.getresponse()
+            if response.headers["Content-Type"] == STREAM:  # without an end: what there is by now
+                connection.sock.shutdown(socket.SHUT_WR)
             answer = Answer(response.status, dict(response.getheaders()), response.read())
         finally:
             connection.close()
@@ -82,6 +112,21 @@ class Rest:
             except (ConnectionError, socket.timeout):
                 pass
             return answer
+
+    def events(self, query="after=0"):
+        """The events that there are by now."""
+        answer = self.request("GET", f"/v1/events?{query}")
+        assert answer.status == 200, answer
+        return [json.loads(line) for line in answer.raw.splitlines()]
+
+    def follow(self, query="", timeout=10):
+        """Events as they come, until the caller stops asking or none comes for `timeout` seconds."""
+        connection = UnixConnection(self.path, timeout)
+        connection.request("GET", f"/v1/events?{query}")
+        response = connection.getresponse()
+        if response.status != 200:
+            raise AssertionError(response.read())
+        return Follower(connection, response)
 
     def ok(self, method, path, body=None, headers=None):
         answer = self.request(method, path, body, headers)
