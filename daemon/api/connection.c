@@ -42,9 +42,12 @@ static void on_half_closed(evutil_socket_t fd, short what, void *data)
 	char byte;
 
 	(void)what;
-	if (feed)
+	if (feed) {
 		feed_finish(feed);
-	else if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+		event_active(connection->hall->turn, EV_TIMEOUT, 0);
+		return;
+	}
+	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
 		connection_watch(connection);
 	else
 		shutdown(fd, SHUT_RD);

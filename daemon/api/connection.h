@@ -28,6 +28,7 @@ struct hall {
 	uid_t guests
 		[HALL_MAX_GUESTS]; /* of connections without the right to change, in any order */
 	size_t guest_count;
+	struct event *turn;          /* libmicrohttpd runs when it is made active */
 	struct feed *feeds;          /* answers without an end that are being given */
 	size_t bodies_bytes;         /* received and not yet answered */
 	struct connection *newcomer; /* admitted, and not yet taken by connection_notify */

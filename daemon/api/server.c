@@ -255,7 +255,9 @@ static int events_open(struct server *server)
 	server->readable = event_new(base, server->mhd_fd, EV_READ | EV_PERSIST, on_turn, server);
 	server->timer = evtimer_new(base, on_turn, server);
 	server->pause = evtimer_new(base, on_pause_over, server);
-	if (!server->listening || !server->readable || !server->timer || !server->pause)
+	server->hall.turn = evtimer_new(base, on_turn, server);
+	if (!server->listening || !server->readable || !server->timer || !server->pause ||
+	    !server->hall.turn)
 		return -ENOMEM;
 	if (event_add(server->listening, NULL) < 0 || event_add(server->readable, NULL) < 0)
 		return -EIO;
@@ -266,7 +268,11 @@ static void on_event(void *data)
 {
 	struct hall *hall = data;
 
+	if (!hall->feeds)
+		return;
 	feeds_wake(hall->feeds);
+	/* not at once: this may be in the middle of a commit */
+	event_active(hall->turn, EV_TIMEOUT, 0);
 }
 
 int server_open(struct server **ret_server, const char *socket_path, struct event_base *base,
@@ -306,6 +312,7 @@ void server_close(struct server *server)
 	event_drop(server->readable);
 	event_drop(server->timer);
 	event_drop(server->pause);
+	event_drop(server->hall.turn);
 	if (server->socket_path)
 		unlink(server->socket_path);
 	if (server->mhd) {
