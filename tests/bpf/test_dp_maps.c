@@ -52,7 +52,7 @@ static void test_interrupted_start(void **state)
 
 	(void)state;
 	/* Nothing but the folder; a unit that is not whole; a lone map missing. */
-	lab_run("mkdir " LAB_PINS "/v1");
+	lab_run("mkdir " LAB_PINS "/v2");
 	dp_close(lab_dp(LAB_PINS, 0));
 	id = map_id("secg_established");
 	counters = map_id("secg_port_counters");
@@ -93,7 +93,7 @@ static void test_foreign_shape(void **state)
 	(void)state;
 	dp_close(dp);
 	unpin("secg_fragments");
-	assert_int_equal(pin_path(path, LAB_PINS "/v1/maps/secg_fragments"), 0);
+	assert_int_equal(pin_path(path, LAB_PINS "/v2/maps/secg_fragments"), 0);
 	assert_int_equal(bpf_obj_pin(map, path), 0);
 	assert_int_equal(dp_open(&dp, &small, message), -EINVAL);
 	assert_non_null(strstr(message, "maps/secg_fragments"));
@@ -171,7 +171,7 @@ static void test_flip(void **state)
 	assert_non_null(tables_port(dp, LAB_PORT));
 	assert_null(tables_port(dp, LAB_PORT - 1));
 	assert_null(tables_port(dp, LAB_PORT + 1));
-	header = 1 + 2 * (LAB_PORT + 1) + 1;
+	header = 1 + SECG_PORT_LINES * (LAB_PORT + 1) + 1;
 	assert_int_equal(used(dp), SECG_ONES_LINES + 10 + header);
 
 	/* What the old generation used is free only after the wait. */

@@ -256,7 +256,7 @@ static void test_sweep(void **state)
 			put_overflow(dp, &session);
 	}
 	for (; freed < 20 && rounds < 200; rounds++) {
-		int r = dp_sessions_sweep(dp, 100);
+		int r = dp_sessions_sweep(dp, 100, NULL, NULL);
 
 		assert_in_range(r, 0, 100);
 		freed += r;
@@ -268,7 +268,7 @@ static void test_sweep(void **state)
 	assert_int_equal(list_from(dp, 0, SIZE_MAX), 19);
 	/* A whole round more finds nothing. */
 	for (rounds = 0; rounds < 20; rounds++)
-		assert_int_equal(dp_sessions_sweep(dp, 100), 0);
+		assert_int_equal(dp_sessions_sweep(dp, 100, NULL, NULL), 0);
 }
 
 static void test_timeouts(void **state)
