@@ -14,14 +14,6 @@
 #include "guard.h"
 #include "scratch.h"
 
-/* The watch of what decided: of the rule, or of the default where no rule did. */
-__inline __u32 watch_key(const struct tell *t)
-{
-	__u32 number = t->rule & SECG_RULE_NUMBER_MASK;
-
-	return number ? number : SECG_WATCH_DEFAULT | t->port << 1 | t->direction;
-}
-
 /* Whether this second has room for one more record. Raced over, a record too many may be told. */
 __inline int watch_has_room(struct secg_watch *watch, const struct tell *t, __u32 *ret_suppressed)
 {
@@ -132,7 +124,7 @@ static __attribute__((noinline)) int record(struct hook_context *ctx, const stru
 __inline void tell_rule(struct hook_context *ctx, const struct packet *p, struct scratch *scratch)
 {
 	const struct tell *t = &scratch->tell;
-	__u32 key = watch_key(t), is_established = t->flags & SECG_EVENT_ESTABLISHED;
+	__u32 key = t->watch, is_established = t->flags & SECG_EVENT_ESTABLISHED;
 	__u32 sample, suppressed;
 	struct secg_watch *watch;
 
@@ -164,6 +156,75 @@ __inline void tell_drop(struct hook_context *ctx, const struct packet *p, struct
 		       suppressed);
 }
 
+/*
+ * Whether an answer may be sent: no reset and no ICMP error is answered, nothing to or from many, nothing
+ * that has no IP (RFC 1122 §3.2.2, RFC 4443 §2.4(e)). Later fragments are not judged by rules.
+ */
+__inline int is_answerable(const struct packet *p, const struct secg_event *e)
+{
+	__u32 src = bpf_ntohl(p->src[0]), dst = bpf_ntohl(p->dst[0]);
+
+	if (p->family == SECG_FAMILY_OTHER || p->l4 == L4_ICMP_ERROR)
+		return 0;
+	if ((e->dst_mac[0] | e->src_mac[0]) & 1)
+		return 0;
+	if (p->proto == IPPROTO_TCP && (p->tcp_flags & TCP_RST))
+		return 0;
+	if (p->family == SECG_FAMILY_IPV6) {
+		/* A redirect is as good as an error; types below 128 are errors whoever assigns them. */
+		if (p->proto == IPPROTO_ICMPV6 && (p->icmp_type < 128 || p->icmp_type == 137))
+			return 0;
+		return src >> 24 != 0xff && dst >> 24 != 0xff &&
+		       (p->src[0] | p->src[1] | p->src[2] | p->src[3]);
+	}
+	if (p->proto == IPPROTO_ICMP && p->icmp_type == 5)
+		return 0;
+	/* Networks 0 and 127, class D and E, broadcast. */
+	return src >> 24 && src >> 24 != 127 && src < 0xe0000000 && dst >> 24 && dst < 0xe0000000;
+}
+
+/* The head of the frame, and what an answer is made of; in the record. */
+__inline void record_reject(struct hook_context *ctx, const struct packet *p,
+			    struct scratch *scratch)
+{
+	struct secg_event_reject *record = &scratch->record;
+	__u32 size = scratch->tell.length;
+	__u8 doff = 0;
+
+	record->l4_offset = p->l4_offset;
+	record->seq = p->seq;
+	record->ack = p->ack;
+	record->payload = 0;
+	__builtin_memset(record->zero, 0, sizeof(record->zero));
+	__builtin_memset(record->head, 0, sizeof(record->head));
+	if (p->proto == IPPROTO_TCP && !load_bytes(ctx, p->l4_offset + 12, &doff, 1))
+		record->payload = p->end - p->l4_offset - (doff >> 4) * 4;
+	if (size > SECG_EVENT_HEAD)
+		size = SECG_EVENT_HEAD;
+	/* The verifier believes the comparison of what it cannot see through. */
+	asm volatile("" : "+r"(size));
+	if (!size || size > SECG_EVENT_HEAD || load_bytes(ctx, 0, record->head, size))
+		size = 0;
+	record->head_size = size;
+}
+
+/* The daemon answers what was rejected. */
+__inline void tell_reject(struct hook_context *ctx, const struct packet *p, struct scratch *scratch)
+{
+	__u32 key = SECG_WATCH_REJECT | scratch->tell.port, suppressed;
+	struct secg_watch *watch = bpf_map_lookup_elem(&secg_watch, &key);
+
+	if (!watch)
+		return;
+	record_fill(ctx, p, scratch, SECG_EVENT_REJECT, 0);
+	if (!is_answerable(p, &scratch->record.event) ||
+	    !watch_has_room(watch, &scratch->tell, &suppressed))
+		return;
+	scratch->record.event.suppressed = suppressed;
+	record_reject(ctx, p, scratch);
+	record_send(scratch, SECG_EVENT_REJECT, sizeof(struct secg_event_reject));
+}
+
 /* Tells what the scratch's `tell` says of the packet. A global function: verified once. */
 __attribute__((noinline)) int HOOK(tell)(struct hook_context *ctx, const struct packet *p)
 {
@@ -173,6 +234,8 @@ __attribute__((noinline)) int HOOK(tell)(struct hook_context *ctx, const struct 
 		return 0;
 	if (scratch->tell.what & (TELL_RULE | TELL_AUDIT))
 		tell_rule(ctx, p, scratch);
+	if (scratch->tell.what & TELL_REJECT)
+		tell_reject(ctx, p, scratch);
 	if (scratch->tell.what & TELL_DROP)
 		tell_drop(ctx, p, scratch);
 	return 0;

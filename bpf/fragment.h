@@ -7,8 +7,7 @@
 #ifndef SECG_BPF_FRAGMENT_H
 #define SECG_BPF_FRAGMENT_H
 
-#include "guard.h"
-#include "packet.h"
+#include "outcome.h"
 
 #define FRAGMENT_TO   0x1
 #define FRAGMENT_IPV6 0x2
@@ -30,43 +29,82 @@ __inline void fragment_key(struct secg_fragment_key *key, const struct guard *g,
 		     (p->family == SECG_FAMILY_IPV6 ? FRAGMENT_IPV6 : 0);
 }
 
-/* The first fragment passes by the rule with counter `rule`: so will the rest. */
-static __attribute__((noinline)) int fragment_first(const struct guard *g, const struct packet *p,
-						    __u32 rule)
+/* Nothing is refused in this direction, so nothing has to be known of a datagram. */
+__inline int refuses_nothing(const struct secg_port *port, const struct secg_port_rules *rules,
+			     __u32 direction)
 {
-	struct secg_fragment value = {.seen = g->now, .rule = rule, .end = p->fragment_edge};
-	struct secg_fragment_key key;
+	__u32 action = rules->otherwise[direction & 1];
 
-	if (is_traced())
+	if (rules->policy[direction & 1])
 		return 0;
-	fragment_key(&key, g, p);
-	return bpf_map_update_elem(&secg_fragments, &key, &value, BPF_ANY);
+	return action == SECG_ACTION_ALLOW || action == SECG_ACTION_ALLOW_STATELESS ||
+	       (port->flags & SECG_PORT_AUDIT);
 }
 
-/* SECG_REASON_NONE and the rule that let the first pass. */
-static __attribute__((noinline)) __u32 fragment_later(const struct guard *g, const struct packet *p,
-						      __u32 *ret_rule)
+/* The first fragment has been judged: so will be the rest. Weak, because every hook brings it along. */
+__attribute__((noinline, weak)) int fragment_first(const struct guard *g, const struct packet *p,
+						   struct outcome *o)
 {
-	const struct secg_port_rules *rules = guard_rules(g);
+	const struct secg_port_rules *rules;
+	const struct secg_port *port;
+	struct secg_fragment value = {};
 	struct secg_fragment_key key;
+
+	if (!g || !p || !o)
+		return 0;
+	rules = guard_rules(g, g->id);
+	port = guard_port(g, g->id);
+	if (is_traced() || !rules || !port || refuses_nothing(port, rules, g->direction))
+		return 0;
+	value.seen = g->now;
+	value.rule = o->rule;
+	value.end = p->fragment_edge;
+	value.is_dropped = o->reason != SECG_REASON_NONE;
+	fragment_key(&key, g, p);
+	if (!bpf_map_update_elem(&secg_fragments, &key, &value, BPF_ANY))
+		return 0;
+	if (o->reason == SECG_REASON_NONE && !(port->flags & SECG_PORT_FAIL_OPEN))
+		o->reason = SECG_REASON_FRAG_FULL;
+	return 0;
+}
+
+/* A later one passes by the rule that let the first pass. Weak, because every hook brings it along. */
+__attribute__((noinline, weak)) int fragment_later(const struct guard *g, const struct packet *p,
+						   struct outcome *o)
+{
+	const struct secg_port_rules *rules;
+	struct secg_fragment_key key;
+	const struct secg_port *port;
 	struct secg_fragment *first;
 
-	if (!rules)
-		return SECG_REASON_UNDECIDED;
-	/* Nothing is refused in this direction, so nothing has to be known of the datagram. */
-	if (!rules->policy[g->direction & 1] &&
-	    rules->otherwise[g->direction & 1] != SECG_ACTION_DROP)
-		return SECG_REASON_NONE;
+	if (!g || !p || !o)
+		return 0;
+	rules = guard_rules(g, g->id);
+	port = guard_port(g, g->id);
+	o->reason = SECG_REASON_UNDECIDED;
+	if (!rules || !port)
+		return 0;
+	o->reason = SECG_REASON_NONE;
+	if (refuses_nothing(port, rules, g->direction))
+		return 0;
 	fragment_key(&key, g, p);
 	first = bpf_map_lookup_elem(&secg_fragments, &key);
 	/* Signed: another CPU may have stored it a tick after this one read the clock. */
-	if (!first || (__s32)(g->now - first->seen) > FRAGMENT_LIFE_TICKS)
-		return SECG_REASON_FRAG_EARLY;
+	if (!first || (__s32)(g->now - first->seen) > FRAGMENT_LIFE_TICKS) {
+		o->reason = SECG_REASON_FRAG_EARLY;
+		return 0;
+	}
+	if (first->is_dropped) {
+		o->reason = SECG_REASON_FRAG_VERDICT;
+		return 0;
+	}
 	/* RFC 5722, RFC 1858 §3: it could put other ports in the place of those that were judged. */
-	if (p->fragment_edge < first->end)
-		return SECG_REASON_FRAG_OVERLAP;
-	*ret_rule = first->rule;
-	return SECG_REASON_NONE;
+	if (p->fragment_edge < first->end) {
+		o->reason = SECG_REASON_FRAG_OVERLAP;
+		return 0;
+	}
+	o->rule = first->rule;
+	return 0;
 }
 
 #endif

@@ -3,8 +3,9 @@
 #ifndef SECG_BPF_GUARD_H
 #define SECG_BPF_GUARD_H
 
+#include "classify.h"
 #include "maps.h"
-#include "session.h"
+#include "scratch.h"
 #include "trace.h"
 
 /* What the hook knows of a packet beside its headers, and what the parser said. */
@@ -17,13 +18,15 @@ struct arrival {
 	__u32 reason; /* the parser's */
 };
 
+/* Numbers only, so that global functions can take it. */
 struct guard {
-	const struct secg_port *port; /* its first line only */
-	__u32 ports;                  /* line of the port table */
-	__u32 id;                     /* of the port */
-	__u32 direction;              /* enum secg_direction */
-	__u32 now;                    /* tick */
-	__u32 ticks_q8;               /* secg_root.ticks_q8 */
+	__u32 ports;     /* line of the port table */
+	__u32 count;     /* ports in it */
+	__u32 id;        /* of the port; 0: none */
+	__u32 direction; /* enum secg_direction */
+	__u32 now;       /* tick */
+	__u32 ticks_q8;  /* secg_root.ticks_q8 */
+	__u32 is_l3;
 };
 
 __inline const struct secg_ifindex *ifindex_find(__u32 ifindex)
@@ -46,29 +49,34 @@ __inline const struct secg_root *root_find(void)
 	return line ? table_line(line) : 0;
 }
 
-/* 0, or -1 where nothing is known of the port. */
-__inline int guard_find(struct guard *g, const struct arrival *arrival)
+/* First line of a port; NULL where the table has none of the id. */
+__inline const struct secg_port *guard_port(const struct guard *g, __u32 id)
 {
-	const struct secg_root *root = root_find();
-
-	g->direction = arrival->direction & 1;
-	g->id = 0;
-	g->port = 0;
-	g->ticks_q8 = 0;
-	if (!root || !arrival->port || arrival->port >= root->port_count)
-		return -1;
-	TRACE(generation, root->generation);
-	g->ports = root->ports;
-	g->ticks_q8 = root->ticks_q8;
-	g->id = arrival->port;
-	g->port = port_find(g->ports, g->id);
-	return g->port && (g->port->flags & SECG_PORT_VALID) ? 0 : -1;
+	return id < g->count ? table_line(g->ports + id * SECG_PORT_LINES) : 0;
 }
 
-/* The second line of the port, looked up when a packet needs it. NULL cannot happen in a valid table. */
-__inline const struct secg_port_rules *guard_rules(const struct guard *g)
+/* Second line: what a packet without a session needs. */
+__inline const struct secg_port_rules *guard_rules(const struct guard *g, __u32 id)
 {
-	return table_line(g->ports + g->id * SECG_PORT_LINES + 1);
+	return id < g->count ? table_line(g->ports + id * SECG_PORT_LINES + 1) : 0;
+}
+
+/* The port; NULL where nothing is known of it. */
+__inline const struct secg_port *guard_find(struct guard *g, const struct arrival *arrival)
+{
+	const struct secg_root *root = root_find();
+	const struct secg_port *port;
+
+	*g = (struct guard){.direction = arrival->direction & 1, .is_l3 = arrival->is_l3};
+	if (!root || !arrival->port || arrival->port >= root->port_count)
+		return 0;
+	TRACE(generation, root->generation);
+	g->ports = root->ports;
+	g->count = root->port_count;
+	g->ticks_q8 = root->ticks_q8;
+	g->id = arrival->port;
+	port = guard_port(g, g->id);
+	return port && (port->flags & (SECG_PORT_VALID | SECG_PORT_FAIL_OPEN)) ? port : 0;
 }
 
 #endif

@@ -7,9 +7,9 @@
 #ifndef SECG_BPF_ICMP_ERROR_H
 #define SECG_BPF_ICMP_ERROR_H
 
-#include "guard.h"
+#include "outcome.h"
 #include "parse.h"
-#include "scratch.h"
+#include "session.h"
 
 #define ICMP_HEADER_SIZE 8
 
@@ -88,31 +88,38 @@ __attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 
 	return 1;
 }
 
-/* 1: the error belongs to a live session, *ret_rule is that session's. */
-static __attribute__((noinline)) int is_related(struct hook_context *ctx, const struct guard *g,
-						const struct packet *p, __u32 *ret_rule)
+/* 1: the error belongs to a live session, whose rule lets it pass. A global function, verified once. */
+__attribute__((noinline)) int HOOK(is_related)(struct hook_context *ctx, const struct packet *p,
+					       const struct guard *g, struct outcome *o)
 {
-	__u32 hash, direction = !g->direction;
 	struct scratch *scratch = scratch_get();
+	const struct secg_port *port, *owner;
 	struct secg_flow_key *key;
 	struct session found;
+	__u32 hash;
 
-	if (!scratch || !HOOK(inner_parse)(ctx, p->family, p->l4_offset + ICMP_HEADER_SIZE, p->end))
+	if (!p || !g || !o || !scratch)
+		return 0;
+	port = guard_port(g, g->id);
+	if (!port || !HOOK(inner_parse)(ctx, p->family, p->l4_offset + ICMP_HEADER_SIZE, p->end))
 		return 0;
 	for (int i = 0; i < 4; i++)
 		if (scratch->inner.src[i] != p->dst[i])
 			return 0;
 	/* The embedded packet went the other way through this port. */
 	key = &scratch->key;
-	key_make(key, &scratch->inner, g->port->domain, direction);
+	key_make(key, &scratch->inner, port->domain, !g->direction);
 	hash = secg_flow_hash(key, secg_hash_seed);
-	if (!session_find(&found, key, hash) ||
-	    is_expired(g->port, scratch->inner.proto, found.s, found.word, g->now))
+	if (!session_find(&found, key, hash))
+		return 0;
+	owner = session_owner(&found, g, port);
+	if (!owner || is_expired(owner, scratch->inner.proto, found.flow, found.word, g->now))
 		return 0;
 	/* An error renews nothing: a session not yet judged by the present policy waits for its own packet. */
-	if (found.s->generation != g->port->policy_generation && !(g->port->flags & SECG_PORT_KEEP))
+	if (found.flow->s.generation != owner->policy_generation &&
+	    !(owner->flags & SECG_PORT_KEEP))
 		return 0;
-	*ret_rule = found.s->rule;
+	outcome_of_session(o, &found);
 	return 1;
 }
 

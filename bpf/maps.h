@@ -116,6 +116,21 @@ struct {
 	__type(value, struct secg_watch);
 } secg_watch __weak_map SEC(".maps");
 
+/* Sessions of ports with limits, by port and by source: secg/flow.h. The daemon counts them anew. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SECG_MAX_PORTS);
+	__type(key, __u32);
+	__type(value, struct secg_usage);
+} secg_usage __weak_map SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct secg_source_key);
+	__type(value, __u32);
+} secg_sources __weak_map SEC(".maps");
+
 /* No program looks in here: updating it makes the daemon wait until every running program has ended. */
 struct secg_grace_inner {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

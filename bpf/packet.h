@@ -12,6 +12,7 @@
 #include <secg/policy.h>
 
 #define __inline static __always_inline
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* Protocol numbers that <linux/in.h> of 6.1 lacks or hides. */
 #define PROTO_UDPLITE  136

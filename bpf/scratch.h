@@ -28,13 +28,15 @@ struct extensions {
 };
 
 /* What is to be told of a packet (event.h). */
-#define TELL_RULE  0x1u /* its rule, session or default is watched */
-#define TELL_AUDIT 0x2u /* it passes only because of audit */
-#define TELL_DROP  0x4u /* dropped, and no rule or default does it */
+#define TELL_RULE   0x1u /* its rule, session or default is watched */
+#define TELL_AUDIT  0x2u /* it passes only because of audit */
+#define TELL_DROP   0x4u /* dropped, and no rule or default does it */
+#define TELL_REJECT 0x8u /* rejected: to be answered */
 
 struct tell {
-	__u32 what; /* TELL_* */
-	__u32 rule; /* rule word */
+	__u32 what;  /* TELL_* */
+	__u32 watch; /* key of secg_watch for TELL_RULE, TELL_AUDIT */
+	__u32 rule;  /* rule word */
 	__u32 ifindex;
 	__u32 length; /* bytes of the frame */
 	__u32 now;    /* tick */
@@ -47,7 +49,24 @@ struct tell {
 	__u8 zero[2];
 };
 
+/* What a session of a rule or default keeps of it. */
+struct keepsake {
+	__u32 flags;   /* SECG_FLOW_OWN_TIMEOUT, SECG_FLOW_WATCHED */
+	__u32 timeout; /* ticks */
+};
+
+/* The question of a recheck and, where the answer is yes, what the session keeps of its present rule. */
+struct recheck {
+	__u32 owner;    /* id of the port on which it opened */
+	__u32 opened;   /* enum secg_direction */
+	__u32 is_reply; /* the packet at hand is of the other side */
+	__u32 rule;     /* in: word of the rule that it had; out: of the one that it has */
+	struct keepsake kept;
+};
+
 struct scratch {
+	struct recheck recheck;
+	struct packet packet;
 	struct extensions ext;
 	struct packet inner;      /* what an ICMP error carries */
 	struct secg_flow_key key; /* of its flow */

@@ -19,6 +19,7 @@ enum step {
 	STEP_PROMOTE, /* answered: to the established table */
 	STEP_END,     /* the packet passes, the session is over */
 	STEP_ANEW,    /* the packet opens a new flow on the same tuple */
+	STEP_ASK,     /* a SYN on a live session: passes if the rules let it open */
 	STEP_BAD_FLAGS,
 	STEP_RST_WINDOW,
 };
@@ -38,6 +39,15 @@ __inline int is_opening_syn(__u8 flags)
 	return (flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
 }
 
+/* Whether side `side` acknowledges the SYN that the other has sent on the live session. */
+__inline int answers_again(const struct session *found, const struct packet *p, __u32 side)
+{
+	__u32 again = side == SECG_REPLY ? SECG_FLOW_SYN_AGAIN_ORIG : SECG_FLOW_SYN_AGAIN_REPLY;
+
+	return (found->word & again) && (p->tcp_flags & TCP_ACK) &&
+	       (__u16)p->ack == found->flow->a.syn;
+}
+
 __inline int tcp_rst_is_believed(const struct session *found, const struct packet *p, __u32 side)
 {
 	__u32 unanswered = flow_phase(found->word) == SECG_FLOW_NEW &&
@@ -46,14 +56,14 @@ __inline int tcp_rst_is_believed(const struct session *found, const struct packe
 	/* RFC 9293 §3.10.7.3: in SYN-SENT a reset counts when it acknowledges the SYN. */
 	if (unanswered && side == SECG_REPLY)
 		return (p->tcp_flags & TCP_ACK) &&
-		       p->ack - found->a->edge[SECG_REPLY] < RST_WINDOW_BYTES;
-	return p->seq - found->a->edge[!side] < RST_WINDOW_BYTES;
+		       p->ack - found->flow->a.edge[SECG_REPLY] < RST_WINDOW_BYTES;
+	return p->seq - found->flow->a.edge[!side] < RST_WINDOW_BYTES;
 }
 
 __inline void tcp_edge(struct session *found, const struct packet *p, __u32 side)
 {
-	if ((p->tcp_flags & TCP_ACK) && (__s32)(p->ack - found->a->edge[side & 1]) > 0)
-		found->a->edge[side & 1] = p->ack;
+	if ((p->tcp_flags & TCP_ACK) && (__s32)(p->ack - found->flow->a.edge[side & 1]) > 0)
+		found->flow->a.edge[side & 1] = p->ack;
 }
 
 /* The state word with the packet's FIN; closing once both sides have sent theirs. */
@@ -78,7 +88,7 @@ __inline enum step tcp_half_open(struct session *found, const struct packet *p, 
 			if (found->word &
 			    (SECG_FLOW_PICKUP | SECG_FLOW_FIN_ORIG | SECG_FLOW_FIN_REPLY))
 				return STEP_ANEW;
-			found->a->edge[SECG_REPLY] = p->seq + 1;
+			found->flow->a.edge[SECG_REPLY] = p->seq + 1;
 			return STEP_STAY;
 		}
 		tcp_edge(found, p, side);
@@ -88,7 +98,7 @@ __inline enum step tcp_half_open(struct session *found, const struct packet *p, 
 		return STEP_STAY;
 	}
 	if (flags & TCP_SYN) {
-		found->a->edge[SECG_ORIG] = p->seq + 1;
+		found->flow->a.edge[SECG_ORIG] = p->seq + 1;
 		session_become(found, found->word | SECG_FLOW_SYN_REPLY);
 		return STEP_STAY;
 	}
@@ -99,19 +109,43 @@ __inline enum step tcp_half_open(struct session *found, const struct packet *p, 
 	return STEP_STAY;
 }
 
+/*
+ * A SYN on a live session changes nothing of it: a live peer answers with a challenge (RFC 5961 §4), and
+ * the reset that follows ends it. One that has forgotten the connection accepts the new one, or resets
+ * it by the number of that SYN, which therefore is remembered.
+ */
+__inline enum step tcp_syn_again(struct session *found, const struct packet *p, __u32 side)
+{
+	__u32 all = SECG_FLOW_SYN_AGAIN_ORIG | SECG_FLOW_SYN_AGAIN_REPLY;
+	__u32 mine = side == SECG_ORIG ? SECG_FLOW_SYN_AGAIN_ORIG : SECG_FLOW_SYN_AGAIN_REPLY;
+
+	if (is_opening_syn(p->tcp_flags)) {
+		if (flow_phase(found->word) == SECG_FLOW_CLOSING)
+			return STEP_ANEW;
+		found->flow->a.syn = p->seq + 1;
+		session_become(found, (found->word & ~all) | mine);
+		return STEP_ASK;
+	}
+	if (answers_again(found, p, side)) {
+		found->flow->a.edge[!side] = p->seq + 1;
+		found->flow->a.edge[side & 1] = p->ack;
+		session_become(found,
+			       (found->word & ~(all | SECG_FLOW_FIN_ORIG | SECG_FLOW_FIN_REPLY |
+						SECG_FLOW_PHASE_MASK)) |
+				       SECG_FLOW_ESTABLISHED);
+	}
+	return STEP_STAY;
+}
+
 __inline enum step tcp_answered(struct session *found, const struct packet *p, __u32 side)
 {
 	__u8 flags = p->tcp_flags;
 	__u32 word = found->word;
 
-	if (flags & TCP_SYN) {
-		if (flow_phase(word) == SECG_FLOW_CLOSING && is_opening_syn(flags))
-			return STEP_ANEW;
-		/* On a live session: the peer answers it with a challenge (RFC 5961 §4). */
-		return STEP_STAY;
-	}
+	if (flags & TCP_SYN)
+		return tcp_syn_again(found, p, side);
 	if (flags & TCP_RST) {
-		if (!tcp_rst_is_believed(found, p, side))
+		if (!tcp_rst_is_believed(found, p, side) && !answers_again(found, p, side))
 			return STEP_RST_WINDOW;
 		word = (word & ~SECG_FLOW_PHASE_MASK) | SECG_FLOW_CLOSING;
 	}

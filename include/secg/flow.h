@@ -95,6 +95,8 @@ static inline int secg_has_ports(__u8 proto)
 #define SECG_FLOW_FIN_REPLY         0x00000100u
 #define SECG_FLOW_OWN_TIMEOUT       0x00000200u /* its rule has a timeout: secg_flow_account.timeout */
 #define SECG_FLOW_WATCHED           0x00000400u /* its rule is logged or sampled on every packet */
+#define SECG_FLOW_SYN_AGAIN_ORIG    0x00000800u /* answered, and yet its opener began anew: `syn` */
+#define SECG_FLOW_SYN_AGAIN_REPLY   0x00001000u /* likewise the other side */
 #define SECG_FLOW_INCARNATION_SHIFT 16
 
 /* Which of a port's timeouts (enum secg_timeout) a session in this state has. */
@@ -125,6 +127,13 @@ enum secg_side {
 	SECG_REPLY = 1,
 };
 
+/* Whether a rule's own timeout takes the place of that one. */
+static inline int secg_flow_is_own_timeout(__u32 timeout)
+{
+	return timeout == SECG_TIMEOUT_TCP_ESTABLISHED || timeout == SECG_TIMEOUT_UDP_TWO_WAY ||
+	       timeout == SECG_TIMEOUT_ICMP || timeout == SECG_TIMEOUT_OTHER;
+}
+
 struct secg_flow_state {
 	__u32 state; /* SECG_FLOW_* */
 	__u32 seen;  /* tick of the last packet */
@@ -139,8 +148,8 @@ struct secg_flow_account {
 	__u32 edge[2]; /* TCP: highest acknowledgement sent by the side, host order */
 	__u32 created; /* tick */
 	__u16 port;    /* id of the port on which it opened */
-	__u16 zero;
-	__u32 timeout; /* ticks; with SECG_FLOW_OWN_TIMEOUT, once it is answered */
+	__u16 syn; /* with SECG_FLOW_SYN_AGAIN_*: low half of the number that acknowledges that SYN */
+	__u32 timeout; /* ticks; with SECG_FLOW_OWN_TIMEOUT, where secg_flow_is_own_timeout says so */
 	__u8 mac[2]
 		[6]; /* by enum secg_side, where the port resets expired sessions; zero: not seen */
 };
@@ -175,8 +184,8 @@ _Static_assert(sizeof(struct secg_slot) == 128, "two lines");
  * there are, but for flows that the LRU of new ones evicts before the next count.
  */
 struct secg_usage {
-	__u32 sessions;
-	__u32 half_open;
+	__u32 sessions;  /* read as signed: ends that were not counted as they opened */
+	__u32 half_open; /* of these, TCP that is half-open */
 };
 _Static_assert(sizeof(struct secg_usage) == 8, "no holes");
 
@@ -202,9 +211,9 @@ _Static_assert(sizeof(struct secg_fragment_key) == 40, "no holes");
 
 struct secg_fragment {
 	__u32 seen; /* tick */
-	__u32 rule; /* counter index of the rule that let the first fragment pass */
+	__u32 rule; /* word of the rule that let the first fragment pass */
 	__u32 end; /* bytes of the datagram that the first fragment carries; a later one begins there or after */
-	__u32 zero;
+	__u32 is_dropped; /* 1: the first did not pass */
 };
 _Static_assert(sizeof(struct secg_fragment) == 16, "no holes");
 

@@ -318,7 +318,7 @@ static void test_fragments_have_no_ports(void **state)
 	(void)state;
 	rig_policy(rig, policy);
 	BOTH(DEFAULT, ETH, IP4(A, B, .id = 9, .more = 1), UDP(1, 81, .length = 120), RAW(72));
-	BOTH(FRAG_EARLY, ETH, IP4(A, B, .id = 9, .offset = 10), UDP(1, 80), RAW(32));
+	BOTH(FRAG_VERDICT, ETH, IP4(A, B, .id = 9, .offset = 10), UDP(1, 80), RAW(32));
 	BOTH(FRAG_EARLY, ETH, IP4(A, B, .id = 9, .offset = 10), TCP(1, 80, SYN), RAW(32));
 	BOTH(FRAG_EARLY, ETH, IP6(A6, B6), FRAG6(.id = 9, .offset = 10), UDP(1, 80));
 	BOTH(FRAG_EARLY, ETH, IP4(A, B, .id = 9, .offset = 10), PROTO(50));
