@@ -52,6 +52,7 @@ extern const struct verb verb_export;
 extern const struct verb verb_lint;
 extern const struct verb verb_sessions;
 extern const struct verb verb_stats;
+extern const struct verb verb_monitor;
 extern const struct verb verb_wait;
 extern const struct verb verb_trace;
 extern const struct verb verb_doctor;

@@ -193,6 +193,66 @@ int client_get(json_t **ret_answer, struct cli *cli, const char *path)
 	return client_call(ret_answer, cli, &(struct request){.method = "GET", .path = path});
 }
 
+/* ── streams ────────────────────────────────────────────────────────────────────────────────────── */
+
+struct lines {
+	CURL *curl;
+	struct answer rest; /* what has no newline yet; or a refusal */
+	bool (*take)(const char *line, size_t size, void *data);
+	void *data;
+	bool is_enough;
+};
+
+static size_t receive_lines(char *bytes, size_t unit, size_t count, void *data)
+{
+	struct lines *lines = data;
+	struct answer *rest = &lines->rest;
+	size_t done = 0;
+	long status = 0;
+	char *end;
+
+	if (receive(bytes, unit, count, rest) != unit * count)
+		return 0;
+	curl_easy_getinfo(lines->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status != 200)
+		return unit * count;
+	while (!lines->is_enough && (end = memchr(rest->bytes + done, '\n', rest->size - done))) {
+		size_t size = (size_t)(end - rest->bytes) - done;
+
+		lines->is_enough = !lines->take(rest->bytes + done, size, lines->data);
+		done += size + 1;
+	}
+	memmove(rest->bytes, rest->bytes + done, rest->size - done);
+	rest->size -= done;
+	return lines->is_enough ? 0 : unit * count;
+}
+
+int client_stream(struct cli *cli, const char *path, long limit_ms,
+		  bool (*take)(const char *line, size_t size, void *data), void *data)
+{
+	const struct request request = {.method = "GET", .path = path};
+	struct client *client = client_open(cli);
+	struct lines lines = {.curl = client->curl, .take = take, .data = data};
+	json_auto_t *json = NULL;
+	long status = 0;
+	CURLcode code;
+
+	set_options(client, cli, &request, NULL);
+	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, limit_ms);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, receive_lines);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &lines);
+	code = curl_easy_perform(client->curl);
+	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (code == CURLE_OK && status != 200 && lines.rest.size > 0)
+		json = json_loadb(lines.rest.bytes, lines.rest.size, 0, NULL);
+	free(lines.rest.bytes);
+	if (code == CURLE_OK && status != 200)
+		return tell_refusal(json, status, &request);
+	if (code == CURLE_OK || lines.is_enough || (limit_ms && code == CURLE_OPERATION_TIMEDOUT))
+		return CLI_DONE;
+	return CLI_NO_DAEMON;
+}
+
 char *client_escape(const char *text)
 {
 	char *escaped = memory_check(curl_easy_escape(NULL, text, 0));

@@ -31,6 +31,14 @@ struct request {
 int client_call(json_t **ret_answer, struct cli *cli, const struct request *request);
 int client_get(json_t **ret_answer, struct cli *cli, const char *path);
 
+/*
+ * Reads an answer without an end and hands on each of its lines, until `take` returns false, `limit_ms`
+ * (0: none) are over, or the daemon ends it: CLI_DONE. CLI_NO_DAEMON, without a word, where it is cut off;
+ * CLI_REFUSED after a complaint.
+ */
+int client_stream(struct cli *cli, const char *path, long limit_ms,
+		  bool (*take)(const char *line, size_t size, void *data), void *data);
+
 /* Text made fit for a path or a query. The caller frees it. */
 char *client_escape(const char *text);
 /* The path with "?name=value" or "&name=value" behind it; takes the path, returns the longer one. */

@@ -15,6 +15,7 @@ const char help_overview[] =
 	"  lint [-f FILE]        what a policy says but hardly means: rules never reached and the like\n"
 	"  sessions              list or cut the flows that are open\n"
 	"  stats                 packets per port and rule, and why packets were dropped\n"
+	"  monitor               what happens: packets that are logged or dropped, ports, changes\n"
 	"  wait ports [NAME…]    until they are guarded\n"
 	"  trace                 what the policy would do with a packet\n"
 	"  doctor                what is wrong with this host or may surprise, and what to type\n"

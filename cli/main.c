@@ -12,9 +12,9 @@
 #include "options.h"
 
 static const struct verb *const verbs[] = {
-	&verb_apply,    &verb_diff,  &verb_get,  &verb_delete, &verb_export, &verb_lint,
-	&verb_sessions, &verb_stats, &verb_wait, &verb_trace,  &verb_doctor, &verb_explain,
-	&verb_import,
+	&verb_apply,  &verb_diff,     &verb_get,    &verb_delete,  &verb_export,
+	&verb_lint,   &verb_sessions, &verb_stats,  &verb_wait,    &verb_trace,
+	&verb_doctor, &verb_explain,  &verb_import, &verb_monitor,
 };
 #define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
@@ -45,6 +45,9 @@ static const struct {
 	{"remove", "delete"},
 	{"rm", "delete"},
 	{"conntrack", "sessions"},
+	{"events", "monitor"},
+	{"logs", "monitor"},
+	{"tail", "monitor"},
 	{"counters", "stats"},
 	{"watch", "get ports -w' or 'sgctl stats -w"},
 };
