@@ -28,7 +28,7 @@ void listen_close(struct engine *engine)
 	events_freep(&engine->listener.events);
 }
 
-/* Watches that an earlier daemon left are taken for unlike any of ours, so that they are written anew. */
+/* What an earlier daemon left goes on counting where it is what we want too. */
 static int adopt_watches(struct engine *engine)
 {
 	struct watches *watches = &engine->listener.watches;
@@ -42,10 +42,15 @@ static int adopt_watches(struct engine *engine)
 	watches->items = calloc(count, sizeof(*watches->items));
 	if (!watches->items)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		watches->items[i].wanted = (struct dp_watch){
-			.key = keys[i], .watch = {.rate = UINT32_MAX, .log_all = UINT32_MAX}};
 	watches->count = watches->room = count;
+	for (size_t i = 0; i < count; i++) {
+		struct dp_watch *watch = &watches->items[i].wanted;
+
+		watch->key = keys[i];
+		r = dp_watch_get(engine->dp, keys[i], &watch->watch);
+		if (r < 0)
+			return r;
+	}
 	watches_sort(watches);
 	return 0;
 }
