@@ -228,6 +228,13 @@ static void test_another_packet_gets_an_icmp_error_that_quotes_it(void **state)
 	assert_answered(BIG4_HEAD, BIG4_ANSWER);
 }
 
+/* 0x8100 or 0x88a8 */
+static void put_tag_type(uint8_t *frame, uint8_t high)
+{
+	frame[12] = high;
+	frame[13] = high == 0x81 ? 0x00 : 0xa8;
+}
+
 static void test_tags_are_kept(void **state)
 {
 	struct secg_event_reject record = record_of(SYN4, false);
@@ -245,6 +252,10 @@ static void test_tags_are_kept(void **state)
 	assert_int_equal(answer_reject(&answer, &record), 0);
 	assert_answer(&answer, TAGGED4_ANSWER);
 	assert_int_equal(answer.ethertype, 0x88a8);
+	put_tag_type(record.head, 0x81);
+	assert_int_equal(answer_reject(&answer, &record), 0);
+	put_tag_type(answer.bytes, 0x88);
+	assert_answer(&answer, TAGGED4_ANSWER);
 }
 
 static void test_a_device_without_ethernet_gets_ip_alone(void **state)
@@ -287,6 +298,7 @@ static void test_no_answer_to_an_answer(void **state)
 	static const uint8_t errors4[] = {3, 4, 5, 11, 12, 19, 255};
 	static const uint8_t errors6[] = {1, 2, 3, 4, 127, 133, 134, 135, 136, 137};
 	struct secg_event_reject record;
+	struct answer answer;
 
 	(void)state;
 	record = record_of(SYN4_ANSWER, false);
@@ -305,6 +317,10 @@ static void test_no_answer_to_an_answer(void **state)
 		record.event.icmp_type = errors6[i];
 		assert_not_answered(&record);
 	}
+	record.event.icmp_type = 128;
+	assert_int_equal(answer_reject(&answer, &record), 0);
+	record.event.icmp_type = 138;
+	assert_int_equal(answer_reject(&answer, &record), 0);
 }
 
 static void test_no_answer_to_or_from_a_group(void **state)
@@ -342,6 +358,10 @@ static void test_no_answer_to_a_later_fragment(void **state)
 	record.head[14 + 6] = 0;
 	record.head_size = 54 + sizeof(extensions);
 	assert_not_answered(&record);
+	record.head[54 + 8 + 2] = 1;
+	record.head[54 + 8 + 3] = 0;
+	assert_not_answered(&record);
+	record.head[54 + 8 + 2] = 0;
 	record.head[54 + 8 + 3] = 1; /* the first: more follow, offset 0 */
 	assert_int_equal(answer_reject(&answer, &record), 0);
 }
