@@ -29,6 +29,7 @@ struct hall {
 		[HALL_MAX_GUESTS]; /* of connections without the right to change, in any order */
 	size_t guest_count;
 	struct event *turn;          /* libmicrohttpd runs when it is made active */
+	bool has_news;               /* for the feeds */
 	struct feed *feeds;          /* answers without an end that are being given */
 	size_t bodies_bytes;         /* received and not yet answered */
 	struct connection *newcomer; /* admitted, and not yet taken by connection_notify */

@@ -62,6 +62,9 @@ static void timer_arm(struct server *server)
 /* Reads every request that is ready, then commits: writers waiting together share a generation. */
 static void turn(struct server *server)
 {
+	if (server->hall.has_news)
+		feeds_wake(server->hall.feeds);
+	server->hall.has_news = false;
 	for (int i = 0; i < TURNS_BEFORE_COMMIT; i++) {
 		MHD_run(server->mhd);
 		if (!has_work(server))
@@ -268,10 +271,8 @@ static void on_event(void *data)
 {
 	struct hall *hall = data;
 
-	if (!hall->feeds)
-		return;
-	feeds_wake(hall->feeds);
-	/* not at once: this may be in the middle of a commit */
+	/* Not at once: this may be in the middle of a commit, whose writers are answered first. */
+	hall->has_news = true;
 	event_active(hall->turn, EV_TIMEOUT, 0);
 }
 

@@ -19,6 +19,7 @@
 #include "api/route.h"
 #include "api/server.h"
 #include "core/cleanup.h"
+#include "engine/events.h"
 #include "engine/trace.h"
 
 /* ── an engine that remembers ───────────────────────────────────────────────────────────────────── */
@@ -27,6 +28,7 @@
 
 struct engine {
 	struct config config;
+	struct events *events;
 	struct change *queue[QUEUE_MAX];
 	size_t queued;
 	uint64_t generation;
@@ -65,6 +67,8 @@ bool engine_has_pending(const struct engine *engine)
 void engine_commit(struct engine *engine)
 {
 	engine->generation++;
+	events_add(engine->events, EVENT_COMMIT, 0,
+		   json_pack("{s:I}", "generation", (json_int_t)engine->generation));
 	for (size_t i = 0; i < engine->queued; i++) {
 		struct change *change = engine->queue[i];
 
@@ -116,6 +120,17 @@ void engine_each_port(const struct engine *engine,
 	};
 
 	each(&status, data);
+}
+
+struct events *engine_events(const struct engine *engine)
+{
+	return engine->events;
+}
+
+struct engine_notices engine_notices(const struct engine *engine)
+{
+	(void)engine;
+	return (struct engine_notices){.lost = 8, .suppressed = 9, .answers_sent = 10};
 }
 
 const struct dp *engine_dp(const struct engine *engine)
@@ -250,6 +265,8 @@ static int serve(int ready)
 
 	signal(SIGPIPE, SIG_IGN);
 	event_add(stop, NULL);
+	if (events_new(&engine.events, 16, 65536) < 0)
+		return 1;
 	if (server_open(&server, socket_path, base, &engine, message) < 0) {
 		fprintf(stderr, "%s\n", message);
 		return 1;
@@ -258,6 +275,7 @@ static int serve(int ready)
 		return 1;
 	event_base_dispatch(base);
 	server_close(TAKE_PTR(server));
+	events_free(engine.events);
 	event_free(stop);
 	event_base_free(base);
 	return 0;
@@ -552,6 +570,51 @@ static void a_write_is_answered_with_its_generation(void **state)
 	expect("DELETE /v1/sessions?all=1", "", NULL, 200, "{\"deleted\": 3}");
 }
 
+static void hear_until(int fd, const char *text)
+{
+	char heard[4096];
+	size_t size = 0;
+	ssize_t r;
+
+	do {
+		r = read(fd, heard + size, sizeof(heard) - 1 - size);
+		if (r <= 0)
+			fail_msg("the stream ended before %s", text);
+		size += (size_t)r;
+		heard[size] = '\0';
+	} while (!strstr(heard, text));
+}
+
+static void events_are_streamed_as_they_come(void **state)
+{
+	static const char request[] = "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n";
+	static struct answer answer;
+	int fd = dial(), left_open = dial();
+
+	(void)state;
+	say(fd, request, sizeof(request) - 1);
+	hear_until(fd, "Transfer-Encoding: chunked");
+	for (int i = 0; i < 3; i++) {
+		ask(&answer, "PUT /v1/groups/g", "", "{}");
+		hear_until(fd, "\"type\":\"commit\"");
+	}
+	/* who says no more gets what there is, and the end */
+	shutdown(fd, SHUT_WR);
+	hear_until(fd, "0\r\n\r\n");
+	close(fd);
+	/* a stream that is open does not keep the server from stopping (see stop) */
+	say(left_open, request, sizeof(request) - 1);
+	hear_until(left_open, "Transfer-Encoding: chunked");
+}
+
+static void events_that_cannot_be_streamed_are_refused(void **state)
+{
+	(void)state;
+	expect("GET /v1/events?types=nothing", "", NULL, 400, "query.types");
+	expect("GET /v1/events?after=99999", "", NULL, 410, "query.after");
+	expect("GET /v1/events?colour=1", "", NULL, 400, "query.colour");
+}
+
 static json_int_t generation_of(const struct answer *answer)
 {
 	const char *found = strstr(answer->text, "\"generation\": ");
@@ -814,6 +877,8 @@ int main(void)
 		cmocka_unit_test(every_error_is_json_and_names_its_field),
 		cmocka_unit_test(readers_may_only_read),
 		cmocka_unit_test(a_write_is_answered_with_its_generation),
+		cmocka_unit_test(events_are_streamed_as_they_come),
+		cmocka_unit_test(events_that_cannot_be_streamed_are_refused),
 		cmocka_unit_test(writers_that_wait_together_share_a_generation),
 		cmocka_unit_test(a_body_cut_off_changes_nothing),
 		cmocka_unit_test(a_whole_request_may_end_the_sending),
