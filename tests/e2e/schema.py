@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import openapi  # noqa: E402
 
 KEYWORDS = {"$ref", "type", "const", "oneOf", "anyOf", "properties", "required", "additionalProperties", "propertyNames",
-            "items", "minItems", "maxItems", "maxProperties", "minimum", "maximum", "pattern", "format", "writeOnly",
+            "items", "minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum", "pattern", "format", "writeOnly",
             "title", "description", "default", "examples"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
@@ -81,7 +81,7 @@ class Checker:
         if isinstance(value, list) and "items" in schema:
             for index, item in enumerate(value):
                 yield from self.undescribed(schema["items"], item, f"{where}[{index}]")
-        if isinstance(value, dict) and schema.get("type") == "object":
+        if isinstance(value, dict) and "object" in schema.get("type", []):
             others = schema.get("additionalProperties", True)
             for name, item in value.items():
                 inner = schema["properties"][name] if name in schema.get("properties", {}) else others
@@ -155,7 +155,7 @@ class Checker:
     def _object(self, schema, value, pointer, is_answer, where, met):
         properties = schema.get("properties", {})
         others = schema.get("additionalProperties", True)
-        if len(value) > schema.get("maxProperties", len(value)):
+        if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
             yield f"{where}: {len(value)} members"
         for name in schema.get("required", []):
             if name not in value:

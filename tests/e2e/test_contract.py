@@ -29,7 +29,7 @@ POLICY = {
         {"protocol": "tcp", "src_ports": "1024-65535", "dst_ports": [22, "80"]}]},
     "groups": {"clients": {"prefixes": "10.1.0.0/24", "except": "10.1.0.9", "groups": "more", "description": "d",
                            "labels": {"a": "b"}},
-               "more": {"prefixes": ["fd01::/64"]}, "free": {}},
+               "more": {"prefixes": ["fd01::/64"], "ports": ["p"], "select": {"tier": "x"}}, "free": {}},
     "acls": {"web": {"description": "d", "labels": {"a": "b"}, "rules": [
         {"id": "udp", "action": "allow", "src": "@clients", "service": "echo", "description": "d", "labels": {"a": "b"}},
         {"id": "ping", "action": "allow", "protocol": "ping", "family": "ipv4"},
@@ -37,20 +37,38 @@ POLICY = {
         {"id": "icmp", "action": "drop", "protocol": "icmp", "icmp_type": "destination-unreachable",
          "icmp_code": "port-unreachable", "dst": "192.0.2.0/24"},
         {"id": "rest", "action": "allow-stateless", "protocol": 99}]},
-        "free": {"rules": []}},
+        "free": {"audit": True, "rules": [
+            {"id": "l2", "action": "reject", "enabled": False, "ethertypes": ["llc", "0x88cc"], "vlan": [0, "100-199"],
+             "src_mac": "52:54:00:00:00:00/ff:ff:ff:00:00:00", "dst_mac": "ff:ff:ff:ff:ff:ff", "log": True},
+            {"id": "ip", "action": "allow", "protocol": "tcp", "tcp_flags": "syn/syn,ack", "dscp": ["ef", "0-5"],
+             "fragment": False, "timeout": 60, "log": {"rate": 5, "what": "all"},
+             "sample": {"new": 100, "established": 1000}}]}},
+    "security_groups": {"worn": {"description": "d", "labels": {"a": "b"}, "stateful": True, "rules": [
+        {"id": "in", "direction": "to", "remote": ["@worn", "@clients"], "family": "ipv4", "protocol": "tcp",
+         "dst_ports": 22, "description": "d", "labels": {"a": "b"}},
+        {"id": "icmp", "direction": "to", "protocol": "icmp", "icmp_type": 3, "icmp_code": 4},
+        {"id": "echo", "direction": "from", "service": "echo"}]}},
+    "macip": {"vms": {"description": "d", "labels": {"a": "b"}, "allow_ra": False, "allow_dhcp_server": False,
+                      "entries": [{"mac": "52:54:00:00:00:01", "prefixes": ["10.3.0.0/24"]}]}},
     "ports": {"p": {"interface": "h0", "from": "web", "to": [], "side": "workload", "hook": "auto", "tcp": "loose",
                     "on_change": "recheck", "infrastructure": ["arp", "nd"], "description": "d", "labels": {"a": "b"},
                     "default": {"from": {"action": "drop"}, "to": {"action": "drop"}},
                     "timeouts": {"tcp_half_open": 30, "tcp_established": 600, "tcp_closing": 30, "udp_one_way": 30,
                                  "udp_two_way": "180", "icmp": 30, "other": 60}},
               "bridge": {"interface": "br0", "hook": "xdp"},  # has no native XDP: degraded, with a warning
-              "absent": {"interface": "absent0"}},
+              "absent": {"interface": "absent0"},
+              "vm": {"interface": "absent3", "security_groups": ["worn"], "groups": ["more"], "macip": "vms",
+                     "addresses": [{"mac": "52:54:00:00:00:02", "ips": ["10.3.1.1"]}], "anti_spoof": True,
+                     "allow_ra": False, "allow_dhcp_server": False, "domain": "d", "pickup_s": 5,
+                     "limits": {"sessions": 100, "sessions_per_source": 10, "half_open": 20}, "on_change": "cut",
+                     "reset_on_expiry": False, "audit": False, "fail_mode": "closed",
+                     "default": {"from": {"log": {"rate": 5}}, "to": {"action": "reject"}}}},
 }
 del POLICY["services"]["echo"][0]["description_free"]
 
 OBJECTS = {"acls": {"rules": []}, "groups": {"prefixes": ["192.0.2.1"]}, "services": [{"protocol": "tcp"}],
-           "ports": {"interface": "absent9"}}
-USED = {"acls": "web", "groups": "clients", "services": "echo", "ports": "p"}
+           "ports": {"interface": "absent9"}, "security_groups": {"rules": []}, "macip": {"entries": []}}
+USED = {"acls": "web", "groups": "clients", "services": "echo", "ports": "p", "security_groups": "worn", "macip": "vms"}
 WRITES = {"PUT", "PATCH", "DELETE"}
 TRACE = {"port": "p", "direction": "from", "proto": "udp", "src": "10.1.0.1", "dst": "10.2.0.1", "dport": 53}
 
@@ -181,8 +199,9 @@ def say_absent(api):
 
 def say_conflict(api):
     for kind, name in USED.items():
-        if kind != "ports":
-            expect(api.request("DELETE", f"/v1/{kind}/{name}"), 409)
+        expect(api.request("DELETE", f"/v1/{kind}/{name}"), 409)
+    expect(api.request("PUT", "/v1/groups/worn", {}), 409)
+    expect(api.request("PUT", "/v1/security_groups/clients", {}), 409)
     for method, path, _ in api.contract.operations():
         if method in WRITES:
             query = "?all=1" if path == "/v1/sessions" else ""
@@ -226,6 +245,11 @@ def say_limit(api):
         f"10.{index >> 8}.{index & 255}.1" for index in range(1 << 16)]}), 507)
     expect(api.request("PUT", "/v1/services/echo", [
         {"protocol": "tcp", "dst_ports": index, "src_ports": index} for index in range(10241)]), 507)
+    expect(api.request("PUT", "/v1/security_groups/worn", {"rules": [
+        {"id": f"r{index}", "direction": "to", "protocol": "tcp", "remote": f"10.{index >> 8}.{index & 255}.0/24"}
+        for index in range(10241)]}), 507)
+    expect(api.request("PUT", "/v1/macip/vms", {"entries": [
+        {"mac": f"52:54:00:00:{index >> 8:02x}:{index & 255:02x}"} for index in range(10241)]}), 507)
     expect(api.request("PATCH", "/v1/config", {"acls": {f"a{index}": {"rules": []} for index in range(17)}}), 200)
     expect(api.request("PUT", "/v1/ports/q", {"interface": "absent2", "from": [f"a{index}" for index in range(17)]}), 507)
 
@@ -275,14 +299,14 @@ def write_all(api, status, labels):
     expect(api.request("PATCH", "/v1/config", {"groups": {"g": {"labels": labels}}}), status)
     for kind, value in OBJECTS.items():
         changed = [{"protocol": ["tcp", "udp"]}] if kind == "services" else value | {"labels": labels}
-        expect(api.request("PUT", f"/v1/{kind}/kept", changed), status)
-        expect(api.request("DELETE", f"/v1/{kind}/kept"), status)
+        expect(api.request("PUT", f"/v1/{kind}/kept_{kind}", changed), status)
+        expect(api.request("DELETE", f"/v1/{kind}/kept_{kind}"), status)
 
 
 def say_disk_full(lab, ns, contract):
     with FullDisk(lab, ns) as disk:
         api = Recorder(disk.daemon, contract)
-        start = {kind: {"kept": value} for kind, value in OBJECTS.items()}
+        start = {kind: {f"kept_{kind}": value} for kind, value in OBJECTS.items()}
         expect(api.request("PUT", "/v1/config", start), 200)
         before = api.get("/v1/config")
         labels = {f"l{index}": "x" * 1000 for index in range(40)}
@@ -373,6 +397,8 @@ BASE = {
     "services": {"n": [{"protocol": "tcp"}]},
     "groups": {"n": {}, "o": {}},
     "acls": {"n": {"rules": [{"id": "r", "action": "allow"}]}, "o": {"rules": []}},
+    "security_groups": {"s": {"rules": []}},
+    "macip": {"n": {}},
     "ports": {"n": {"interface": "eth9"}},
 }
 ICMP = [{"protocol": "icmp"}, {"protocol": "icmpv6"}]
@@ -380,11 +406,15 @@ TYPES = [{"protocol": protocol, "icmp_type": kind} for protocol, kinds in (("icm
          for kind in kinds]
 # What must stand beside a field, by its last word: one of these.
 BESIDE = {"src_ports": [{"protocol": "tcp"}], "dst_ports": [{"protocol": "tcp"}], "icmp_type": ICMP, "icmp_code": TYPES,
-          "default": [{"from": [], "to": []}], "protocol": [{}]}
+          "default": [{"from": [], "to": []}], "protocol": [{}], "tcp_flags": [{"protocol": "tcp"}],
+          "anti_spoof": [{"addresses": []}]}
 # What a field may name depends on what is there.
 NAMES = {"acls.NAME.rules.service": ["n", "ssh"], "ports.NAME.from": ["n", "o"], "ports.NAME.to": ["n", "o"],
          "groups.NAME.groups": ["o"], "acls.NAME.rules.src": ["192.0.2.0/24", "::1", "@n"],
-         "acls.NAME.rules.dst": ["192.0.2.7", "2001:db8::/32", "@o"]}
+         "acls.NAME.rules.dst": ["192.0.2.7", "2001:db8::/32", "@o"],
+         "security_groups.NAME.rules.service": ["n", "ssh"], "groups.NAME.ports": ["n"],
+         "security_groups.NAME.rules.remote": ["192.0.2.0/24", "::1", "@n", "@o", "@s"],
+         "ports.NAME.security_groups": ["s"], "ports.NAME.groups": ["n", "o"], "ports.NAME.macip": ["n"]}
 # Of every type, and just outside of what numbers, ranges, names and prefixes may be.
 POOL = [None, True, 1.5, -1, 0, 255, 256, 65535, 65536, 7776000, 7776001, 1 << 40, "", "no such word", "-1", "0", "256",
         "65536", "7776001", "9-3", "3-9", "1-65536", "a" * 64, "A", "a b", "@", "@No", "10.0.0.1/8", "10.0.0.0/33", "10.0",
@@ -418,7 +448,9 @@ def samples(schema):
         found += [[item] for item in samples(schema["items"])] + ([] if schema.get("minItems") else [[]])
     if schema.get("type") == "string" and not found:
         found.append("n")
-    if schema.get("type") == "object":
+    if "boolean" in schema.get("type", []):
+        found += [True, False]
+    if "object" in schema.get("type", []) and not schema.get("minProperties"):
         found.append({name: samples(item)[0] for name, item in schema.get("properties", {}).items()
                       if name in schema.get("required", [])})
     return found
@@ -429,6 +461,9 @@ def place(path, value, beside):
     document = copy.deepcopy(BASE)
     where, at = "", document
     steps = path.split(".")
+    if steps[0] == "security_groups":  # they are groups too
+        del document["groups"]["n"]
+        document["security_groups"]["n"] = {"rules": [{"id": "r", "direction": "to"}]}
     for step in steps[:-1]:
         name = "n" if step == "NAME" else step
         where += f".{name}" if where else name
@@ -467,7 +502,7 @@ def test_field(host, field):
     word = field.path.rpartition(".")[2]
     contexts = BESIDE.get(word, [{}])
     if field.path in NAMES:
-        valid = NAMES[field.path] + [[name] for name in NAMES[field.path]]
+        valid = NAMES[field.path] + ([[name] for name in NAMES[field.path]] if openapi.list_of(SPEC, schema) else [])
     else:
         valid = samples(schema)
     checker = Contract(SPEC).checker
@@ -489,8 +524,8 @@ def test_field(host, field):
     assert refused, "a field that takes everything"
     if field.is_required:
         document, where = place(field.path, None, {})
-        at = document["acls"]["n"]["rules"][0] if "rules" in field.path else document["services"]["n"][0] \
-            if "services" in field.path else document["ports"]["n"]
+        kind = document[field.path.partition(".")[0]]["n"]
+        at = kind["rules"][0] if "rules" in field.path else kind[0] if "services" in field.path else kind
         del at[word]
         answer = dry(host, document)
         assert answer.status == 400 and any(where.startswith(error["field"]) for error in answer.errors), answer
@@ -524,7 +559,7 @@ def test_no_other_field_is_taken(host, path):
 
 
 WORD_PATHS = [field.path for field in FIELDS if field.words and "const" not in openapi.resolve(SPEC, schema_of(field.path)) and
-              not any(word in field.path for word in ("protocol", "icmp_"))]
+              not any(word in field.path for word in ("protocol", "icmp_", "ethertypes", "dscp"))]
 
 
 @pytest.mark.parametrize("path", WORD_PATHS)
@@ -538,14 +573,15 @@ def test_no_other_word_is_taken(host, path):
 
 def test_no_other_name_is_answered(host):
     """Numbers come back as names where they have one: of all numbers only described names come (contract.py)."""
-    rules = [{"protocol": number} for number in range(256)]
+    rules = [{"protocol": number} for number in range(256)] + [{"dscp": number} for number in range(64)]
     for protocol, kinds in (("icmp", (3, 5, 11)), ("icmpv6", (1, 3, 4))):
         rules += [{"protocol": protocol, "icmp_type": number} for number in range(256)]
         rules += [{"protocol": protocol, "icmp_type": kind, "icmp_code": code} for kind in kinds for code in range(20)]
     host.apply({"acls": {"n": {"rules": [{"id": f"r{index}", "action": "allow", **rule} for index, rule in enumerate(rules)]}}})
     try:
         [acl] = host.api.get("/v1/acls").values()
-        for field, schema in (("protocol", "ProtocolName"), ("icmp_type", "IcmpTypeName"), ("icmp_code", "IcmpCodeName")):
+        for field, schema in (("protocol", "ProtocolName"), ("icmp_type", "IcmpTypeName"),
+                              ("icmp_code", "IcmpCodeName"), ("dscp", "DscpName")):
             found = {value for rule in acl["rules"] for value in rule.get(field, []) if isinstance(value, str)}
             assert found == {word for word, _ in openapi.words(SPEC, {"$ref": f"#/components/schemas/{schema}"})}
     finally:
@@ -563,7 +599,8 @@ def test_no_other_parameter_is_taken(host, method, path, operation):
 
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_names(host, kind):
-    schema = openapi.resolve(SPEC, {"$ref": f"#/components/schemas/{kind.capitalize()}"})
+    collection = "".join(word.capitalize() for word in kind.split("_"))
+    schema = openapi.resolve(SPEC, {"$ref": f"#/components/schemas/{collection}"})
     checker = Contract(SPEC).checker
     for name in ("a", "a" * 63, "0.-_", "", "infra", "a" * 64, "A", "a b", "a/b", "é", "a:b", "eth0.100", ".", ".."):
         status = 200 if checker.is_valid(schema["propertyNames"], name) else 400
@@ -599,14 +636,16 @@ def test_parameter(host, method, path, parameter):
     name, kind = parameter["name"], parameter["in"]
     values = PARAMETER_SAMPLES.get(name) or [as_text(value) for value in samples(parameter["schema"])]
 
+    object_name = "s" if "security_groups" in path else "n"
+
     def send(value):
         query = f"?{name}={value}" if kind == "query" else "?all=1" if path == "/v1/sessions" else "?dry_run=1"
         headers = {name: value} if kind == "header" else {}
-        body = {"PATCH": {}, "PUT": BASE if path == "/v1/config" else BASE.get(path.split("/")[2], {}).get("n")}.get(method)
+        body = {"PATCH": {}, "PUT": BASE if path == "/v1/config" else BASE.get(path.split("/")[2], {}).get(object_name)}.get(method)
         absent = method == "DELETE" and "{" in path
         if "dry_run" not in query and method == "DELETE" and "{" in path:
             query += "&dry_run=1"
-        return host.api.request(method, target(path) + query, body, headers), absent
+        return host.api.request(method, target(path, object_name) + query, body, headers), absent
 
     for value in values:
         answer, may_be_used = send(value)
