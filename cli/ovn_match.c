@@ -159,7 +159,7 @@ static bool both_flags(struct ovn_match *match, const struct ovn_match *a,
 }
 
 /* An empty side makes the whole one impossible. */
-static bool is_possible(const struct ovn_match *match)
+bool ovn_match_is_possible(const struct ovn_match *match)
 {
 	for (int i = 0; i < OVN_FIELD_COUNT; i++) {
 		if (match->fields[i].count == 0)
@@ -188,14 +188,14 @@ static bool add_both(struct ovn_matches *matches, const struct ovn_match *a,
 		if (!ranges_intersect(&match->fields[i], &b->fields[i]))
 			is_fine = ovn_match_refuse(why, "has too many ranges");
 	}
-	can_be = can_be && is_possible(match);
+	can_be = can_be && ovn_match_is_possible(match);
 	for (int i = 0; can_be && i < OVN_SIDE_COUNT; i++) {
 		is_fine = both_addresses(&match->addresses[i], a->addresses[i], b->addresses[i],
 					 why) &&
 			  both_macs(&match->macs[i], a->macs[i], b->macs[i], why) && is_fine;
 		match->except[i] = both_except(a->except[i], b->except[i]);
 	}
-	if (!can_be || !is_possible(match)) {
+	if (!can_be || !ovn_match_is_possible(match)) {
 		fini_match(match);
 		matches->count--;
 	}

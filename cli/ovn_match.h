@@ -71,6 +71,8 @@ void ovn_matches_fini(struct ovn_matches *matches);
 
 /* For ovn_field.c: a match of everything, appended; room for what follows may move the others. */
 struct ovn_match *ovn_matches_add(struct ovn_matches *matches);
+/* Can a packet fit? */
+bool ovn_match_is_possible(const struct ovn_match *match);
 /* Sets `why` once, false. printf-like. */
 bool ovn_match_refuse(char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* One comparison, or one bare word. */

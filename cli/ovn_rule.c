@@ -196,7 +196,8 @@ json_t *ovn_match_rules(const struct ovn_matches *matches, struct ovn_scope *sco
 	json_auto_t *rules = memory_check(json_array());
 
 	for (size_t i = 0; i < matches->count; i++) {
-		if (!add_rules(rules, &matches->items[i], scope, ret_why))
+		if (ovn_match_is_possible(&matches->items[i]) &&
+		    !add_rules(rules, &matches->items[i], scope, ret_why))
 			return NULL;
 	}
 	return json_incref(rules);

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sgctl import: what other tools show becomes this policy and this list of what is left, to the letter."""
+
+import json
+import os
+import random
+import subprocess
+
+import pytest
+import yaml
+
+from lab import BUILD
+
+SGCTL = os.path.join(BUILD, "sgctl")
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "import")
+OVN = ["ovn/ACL.json", "ovn/Port_Group.json", "ovn/Address_Set.json", "ovn/Logical_Switch.json",
+       "ovn/Logical_Switch_Port.json", "ovn/Meter.json", "ovn/Meter_Band.json"]
+SHOWN = ["vpp/show-acl.txt", "vpp/show-interface-acls.txt", "vpp/show-macip.txt", "vpp/show-macip-interface.txt"]
+CASES = {
+    "neutron-api": ["neutron", "neutron/security-groups.json", "neutron/security-group-rules-bulk.json",
+                    "neutron/port-address-pairs.json", "neutron/address-groups.json"],
+    "neutron-client": ["neutron", "neutron/client-groups.json", "neutron/client-rules.json",
+                       "neutron/address-groups.json"],
+    "ovn": ["ovn", *OVN],
+    "ovn-interfaces": ["ovn", *OVN, "ovn/Interface.json"],
+    "ovn-tiers": ["ovn", "ovn/tiers.json", "--map", "vm1=tap7"],
+    "vpp-commands": ["vpp", "vpp/usecase-stateful.txt", "--map", "1=eth1", "--map", "2=eth2"],
+    "vpp-shown": ["vpp", *SHOWN, "--map", "1=tap1", "--map", "2=tap2"],
+    "vpp-agent": ["vpp", "vpp/agent-test.txt"],
+    "vpp-dump": ["vpp", "vpp/acl-dump.txt", "--map", "1=tap1"],
+}
+
+
+def run(*words, **options):
+    return subprocess.run([SGCTL, "import", *words], cwd=FIXTURES, capture_output=True, text=True, check=False,
+                          timeout=60, **options)
+
+
+def expected(name):
+    with open(os.path.join(FIXTURES, "expected", name), encoding="utf-8") as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_becomes_this_policy_and_leaves_this(case):
+    done = run(*CASES[case])
+    assert done.stdout == expected(case + ".policy")
+    assert done.stderr == expected(case + ".left")
+    assert done.returncode == (1 if done.stderr else 0)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_policy_is_one_that_the_daemon_takes(case, daemon):
+    policy = run(*CASES[case]).stdout
+    done = daemon.sgctl("apply", "-f", "-", "--dry-run", "--replace", stdin=policy)
+    assert done.returncode == 1, done.stderr
+    assert set(yaml.safe_load(policy)) <= {"schema", "groups", "security_groups", "acls", "macip", "ports"}
+
+
+def test_one_file_may_hold_all_tables():
+    text = "".join(open(os.path.join(FIXTURES, path), encoding="utf-8").read() for path in OVN)
+    done = run("ovn", "-", input=text)
+    assert done.stdout == expected("ovn.policy")
+    assert done.stderr.splitlines()[0].startswith("<stdin>:")
+    assert len(done.stderr.splitlines()) == len(expected("ovn.left").splitlines())
+
+
+PORTS = {
+    "security_groups": [{"id": "g1", "name": "Web Tier", "stateful": False, "security_group_rules": [
+        {"id": "r1", "direction": "ingress", "ethertype": "IPv4", "security_group_id": "g1", "remote_group_id": "g1"}]}],
+    "ports": [
+        {"id": "11111111-2222-3333-4444-555555555555", "mac_address": "FA:16:3E:00:00:01", "binding:host_id": "here",
+         "fixed_ips": [{"ip_address": "10.0.0.1"}], "security_groups": ["g1"],
+         "allowed_address_pairs": [{"ip_address": "10.9.0.0/24"}, {"ip_address": "10.0.0.9", "mac_address":
+                                                                   "00:00:5e:00:01:07"}]},
+        {"id": "22222222-2222-3333-4444-555555555555", "mac_address": "fa:16:3e:00:00:02", "binding:host_id": "there",
+         "fixed_ips": [{"ip_address": "10.0.0.2"}], "security_groups": ["g1"]},
+        {"id": "33333333-2222-3333-4444-555555555555", "mac_address": "fa:16:3e:00:00:03", "binding:host_id": "here",
+         "fixed_ips": [], "security_groups": [], "port_security_enabled": False},
+        {"id": "44444444-2222-3333-4444-555555555555", "mac_address": "fa:16:3e:00:00:04", "binding:host_id": "here",
+         "fixed_ips": [{"ip_address": "10.0.0.4"}], "security_groups": []},
+        {"id": "router", "device_owner": "network:router_interface", "mac_address": "fa:16:3e:00:00:05"},
+    ]}
+
+
+def test_neutron_ports_of_other_hosts_are_addresses():
+    done = run("neutron", "--host", "here", "--map", "33333333-2222-3333-4444-555555555555=veth3",
+               input=json.dumps(PORTS))
+    assert (done.returncode, done.stderr) == (0, "")
+    policy = yaml.safe_load(done.stdout)
+    assert policy["groups"] == {"web-tier-elsewhere": {"prefixes": ["10.0.0.2"]}}
+    group = policy["security_groups"]["web-tier"]
+    assert group["stateful"] is False
+    assert group["rules"] == [{"id": "r1", "direction": "to", "family": "ipv4",
+                               "remote": ["@web-tier", "@web-tier-elsewhere"]}]
+    ports = {port["interface"]: port for port in policy["ports"].values()}
+    assert sorted(ports) == ["tap11111111-22", "tap44444444-22", "veth3"]
+    first = ports["tap11111111-22"]
+    assert first["security_groups"] == ["web-tier"] and "anti_spoof" not in first
+    assert first["addresses"] == [{"mac": "fa:16:3e:00:00:01", "ips": ["10.0.0.1", "10.9.0.0/24"]},
+                                  {"mac": "00:00:5e:00:01:07", "ips": ["10.0.0.9"]}]
+    assert ports["veth3"]["anti_spoof"] is False and "to" not in ports["veth3"]
+    closed = ports["tap44444444-22"]
+    assert (closed["from"], closed["to"]) == ([], []), "port security without a group lets nothing through"
+
+
+def test_json_says_the_same_as_yaml():
+    done = run(*CASES["neutron-api"], "-o", "json")
+    assert yaml.safe_load(done.stdout) == yaml.safe_load(expected("neutron-api.policy"))
+
+
+@pytest.mark.parametrize("kind, text, told", [
+    ("neutron", "", "<stdin>: is empty"),
+    ("neutron", "{\n  \"security_groups\": [\n", "<stdin>:"),
+    ("neutron", "\n\n{\"ports\": 3}", "<stdin>:3:2: ports: must be a list"),
+    ("neutron", "{\"ports\": [{}]}", "<stdin>:1:12: ports[0]: must be an object with an id"),
+    ("neutron", "{\"cats\": []}", "<stdin>: holds none of security_groups"),
+    ("neutron", "{\"security_group_rules\":\n[{\"id\": \"a\", \"security_group_id\": \"b\"}]}",
+     "<stdin>:2:2: security_group_rules[0]: needs a direction"),
+    ("neutron", "[{\"ID\": \"a\", \"Direction\": \"ingress\", \"IP Protocol\": null}]",
+     "<stdin>:1:2: [0]: does not show the security group of each rule"),
+    ("ovn", "[]", "<stdin>: is no table of ovn-nbctl"),
+    ("ovn", "{\"headings\": [\"name\", \"addresses\"], \"data\": [[\"x\"]]}",
+     "<stdin>:1:46: data[0]: has another number of columns"),
+    ("ovn", "{\"headings\": [\"a\"], \"data\": []}", "no file shows the table ACL"),
+    ("vpp", "vpp# show acl-plugin acl\nWhat?\n", "<stdin>:2:1: is nothing that VPP shows"),
+    ("vpp", "acl-index 0 count 1 tag {}\n 0: ipv4 permit src 10.0.0.0/33 dst 0.0.0.0/0 proto 0\n",
+     "<stdin>:2:1: '10.0.0.0/33' is no prefix of its family"),
+    ("vpp", "acl-index 0 count 1 tag {}\n 0: ipv4 permit src ::/0\n", "<stdin>:2:1: '::/0' is no prefix of its family"),
+    ("vpp", "acl-index 0 count 1 tag {}\n 0: ipv4 allow src 0.0.0.0/0\n", "<stdin>:2:1: 'allow' is not a word"),
+])
+def test_what_cannot_be_read_is_refused_with_its_place(kind, text, told):
+    done = run(kind, input=text)
+    assert done.returncode == 2 and done.stdout == ""
+    assert told in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("words, told", [
+    (["nova"], "cannot import 'nova'"),
+    ([], "import what?"),
+    (["ovn", "--map", "vm1"], "--map takes NAME=INTERFACE"),
+    (["ovn", "/nonexistent"], "/nonexistent: No such file"),
+    (["ovn", "-", "-"], "stdin can be read only once"),
+])
+def test_misuse_is_told(words, told):
+    done = run(*words, input="{}")
+    assert done.returncode == 2 and told in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_damaged_files_end_in_words(case, tmp_path):
+    """Cut, turned and doubled bytes: a policy or a refusal, never a crash."""
+    chance = random.Random(case)
+    words = list(CASES[case])
+    paths = [i for i, word in enumerate(words) if os.path.exists(os.path.join(FIXTURES, word)) and "/" in word]
+    for number in range(25):
+        index = chance.choice(paths)
+        with open(os.path.join(FIXTURES, words[index]), "rb") as file:
+            content = bytearray(file.read())
+        for _ in range(chance.choice((1, 1, 3, 10))):
+            at = chance.randrange(len(content))
+            how = chance.randrange(4)
+            if how == 0:
+                del content[at:]
+            elif how == 1:
+                content[at] = chance.randrange(256)
+            elif how == 2:
+                content[at:at] = content[at:at + chance.randrange(1, 40)]
+            else:
+                del content[at:at + chance.randrange(1, 40)]
+            content = content or bytearray(b"x")
+        damaged = tmp_path / f"{number}"
+        damaged.write_bytes(content)
+        done = run(*words[:index], str(damaged), *words[index + 1:], errors="replace")
+        assert done.returncode in (0, 1, 2), (number, done)
+        assert (done.returncode == 2) == (done.stdout == ""), (number, done)
