@@ -11,7 +11,8 @@
 /* Exit codes, part of the contract with scripts. */
 enum cli_exit {
 	CLI_DONE = 0,       /* done, or no difference */
-	CLI_DIFFERENCE = 1, /* applying would change something; lint, doctor: something to mend */
+	CLI_DIFFERENCE = 1, /* applying would change something; lint, doctor: something to mend;
+			     * import: something left out */
 	CLI_REFUSED = 2,    /* usage, file, or the daemon's refusal */
 	CLI_NO_DAEMON = 3,  /* nobody answers at the socket */
 	CLI_TIMEOUT = 4,    /* the answer, or what was waited for, did not come in time */

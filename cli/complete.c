@@ -52,6 +52,8 @@ static const struct value {
 	{"--src-mac", NULL, NULL},
 	{"--dst-mac", NULL, NULL},
 	{"--vlan", NULL, NULL},
+	{"--map", NULL, NULL},
+	{"--host", NULL, NULL},
 };
 
 static const struct value *find_value(const char *option)

@@ -35,8 +35,9 @@ static int take_map(struct import *import, const char *value)
 {
 	const char *interface = strrchr(value, '=');
 	_cleanup_free_ char *name = NULL;
+	json_auto_t *utf8 = json_string(value);
 
-	if (!interface || interface == value || !import_is_interface(interface + 1))
+	if (!utf8 || !interface || interface == value || !import_is_interface(interface + 1))
 		return options_misuse(&verb_import,
 				      "--map takes NAME=INTERFACE, such as vm1=tap0, not '%s'",
 				      value);

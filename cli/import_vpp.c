@@ -87,11 +87,11 @@ static json_t *find_named(const struct vpp *vpp, const char *name)
 void vpp_begin_interface(struct vpp *vpp, json_int_t index, const char *name)
 {
 	_cleanup_free_ char *key =
-		index < 0 ? memory_copy(name) : memory_format("%lld", (long long)index);
+		name && index < 0 ? memory_copy(name) : memory_format("%lld", (long long)index);
 
 	vpp->acl = vpp->macip = NULL;
 	vpp->interface = json_object_get(vpp->interfaces, key);
-	if (!vpp->interface && index < 0)
+	if (!vpp->interface && name && index < 0)
 		vpp->interface = find_named(vpp, name);
 	if (!vpp->interface) {
 		vpp->interface = memory_check(json_object());
@@ -172,6 +172,8 @@ static void take_file(struct vpp *vpp, const struct import_file *file)
 		for (size_t i = 0; i < size; i++) {
 			if (text[i] == '\t' || text[i] == '\r' || text[i] == '\0')
 				text[i] = ' ';
+			else if ((unsigned char)text[i] >= 0x80)
+				text[i] = '?'; /* VPP writes ASCII; JSON takes UTF-8 only */
 		}
 		while (size > 0 && text[size - 1] == ' ')
 			text[--size] = '\0';
