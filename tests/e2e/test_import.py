@@ -65,6 +65,49 @@ def test_one_file_may_hold_all_tables():
     assert len(done.stderr.splitlines()) == len(expected("ovn.left").splitlines())
 
 
+def verdict(daemon, port, direction, *words):
+    done = daemon.sgctl("trace", "-o", "json", "--port", port, direction, *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["verdict"]
+
+
+def test_tiers_of_ovn_decide_as_there(daemon):
+    """OVN: 10/8 is passed to the tenant's tier, 203.0.113/24 is dropped before it, what is outside both passes."""
+    policy = run("ovn", "ovn/tiers.json", "--map", "vm1=h0").stdout
+    daemon.sgctl("apply", "--replace", "-f", "-", stdin=policy, check=True)
+    asked = {source: [verdict(daemon, "vm1", "--to", "tcp", f"{source}:999", f"10.0.0.11:{port}") for port in (443, 80)]
+             for source in ("10.1.1.1", "203.0.113.5", "192.0.2.1")}
+    assert asked == {"10.1.1.1": ["pass", "drop"], "203.0.113.5": ["drop", "drop"], "192.0.2.1": ["pass", "drop"]}
+    assert verdict(daemon, "vm1", "--from", "tcp", "10.0.0.11:999", "203.0.113.5:80") == "pass"
+
+
+def test_words_of_neutron_are_turned_round(daemon):
+    """Neutron: ingress goes to the instance."""
+    rules = [{"id": "in", "direction": "ingress", "ethertype": "IPv4", "security_group_id": "g", "protocol": "tcp",
+              "port_range_min": 80, "port_range_max": 80},
+             {"id": "out", "direction": "egress", "ethertype": "IPv4", "security_group_id": "g", "protocol": "udp",
+              "remote_ip_prefix": "192.0.2.53/32"}]
+    answer = {"security_groups": [{"id": "g", "name": "web", "security_group_rules": rules}],
+              "ports": [{"id": "p", "name": "vm", "security_groups": ["g"]}]}
+    done = run("neutron", "--map", "p=h0", input=json.dumps(answer))
+    assert (done.returncode, done.stderr) == (0, "")
+    daemon.sgctl("apply", "--replace", "-f", "-", stdin=done.stdout, check=True)
+    assert verdict(daemon, "vm", "--to", "tcp", "192.0.2.9:999", "10.0.0.1:80") == "pass"
+    assert verdict(daemon, "vm", "--from", "tcp", "10.0.0.1:999", "192.0.2.9:80") == "drop"
+    assert verdict(daemon, "vm", "--from", "udp", "10.0.0.1:999", "192.0.2.53:53") == "pass"
+    assert verdict(daemon, "vm", "--to", "udp", "192.0.2.53:999", "10.0.0.1:53") == "drop"
+
+
+def test_input_of_vpp_comes_from_the_interface(daemon):
+    policy = run("vpp", "vpp/agent-test.txt", "-", "--map", "1=h0",
+                 input="sw_if_index 1:\n  input acl(s): 2\n  output acl(s): 1\n").stdout
+    daemon.sgctl("apply", "--replace", "-f", "-", stdin=policy, check=True)
+    assert verdict(daemon, "h0", "--from", "tcp", "192.168.1.2:999", "10.10.10.10:80") == "drop"
+    assert verdict(daemon, "h0", "--from", "tcp", "192.168.1.2:999", "10.10.10.10:8080") == "pass"
+    assert verdict(daemon, "h0", "--to", "udp", "192.168.1.2:999", "10.10.10.10:9000") == "drop"
+    assert verdict(daemon, "h0", "--to", "tcp", "192.168.1.2:999", "10.10.10.10:80") == "pass"
+
+
 PORTS = {
     "security_groups": [{"id": "g1", "name": "Web Tier", "stateful": False, "security_group_rules": [
         {"id": "r1", "direction": "ingress", "ethertype": "IPv4", "security_group_id": "g1", "remote_group_id": "g1"}]}],
