@@ -7,7 +7,8 @@ build="gcc make pkg-config clang llvm libbpf-dev bpftool libmnl-dev libmicrohttp
 libjansson-dev libsqlite3-dev libcap-ng-dev libssl-dev libyaml-dev libcurl4-openssl-dev python3
 python3-yaml"
 tests="libcmocka-dev python3-pytest python3-scapy iproute2 iputils-ping ethtool iperf3 xdp-tools
-curl procps util-linux clang-format cppcheck git man-db groff zsh"
+curl procps util-linux clang-format cppcheck git man-db groff zsh nftables
+wireguard-tools"
 
 missing=""
 for package in $build $tests; do
