@@ -4,11 +4,12 @@ What docs/coexistence.md says of devices: bonds, VLANs, macvlan, ipvlan, tunnels
 lacks a device skips its tests and says so.
 """
 
+import json
 import os
 
 import pytest
 
-from beside import ACLS, PORT, REFUSED, THROUGH, allow, dropped, make_link, policy, reaches
+from beside import ACLS, PORT, REFUSED, THROUGH, allow, doctor, dropped, make_link, policy, reaches
 from lab import Path, eventually, run
 
 
@@ -245,3 +246,23 @@ def test_guarded_interface_moved_to_another_namespace(fresh_lab, path):
     daemon.wait_port("p")
     assert reaches(path.client, path.host, "10.1.0.254") == THROUGH
     assert reaches(path.client, path.host, "10.1.0.254", PORT + 1) == REFUSED
+
+
+def test_netkit(fresh_lab):
+    """The host's end of a netkit pair is a port, by TC; doctor says that the device's own program comes first."""
+    host, pod = fresh_lab.namespace("host"), fresh_lab.namespace("pod")
+    make_link(host, "pod0", "type", "netkit")
+    links = json.loads(host.ip("-j", "link", "show").stdout)
+    peer = next(link["ifname"] for link in links if link["ifname"] not in ("lo", "pod0"))
+    host.ip("link", "set", peer, "netns", pod.name)
+    for ns, name, address in ((host, "pod0", "10.1.0.254/24"), (pod, peer, "10.1.0.1/24")):
+        ns.ip("link", "set", name, "up")
+        ns.address(name, address)
+    daemon = fresh_lab.daemon(host)
+    daemon.apply(policy("pod0", side="workload"))
+    port = daemon.port("p")
+    assert (port["state"], port["hook"]) == ("guarded", "tc"), port
+    assert doctor(daemon, "netkit")
+    assert reaches(pod, host, "10.1.0.254") == THROUGH
+    assert reaches(pod, host, "10.1.0.254", PORT + 1) == REFUSED
+    assert reaches(host, pod, "10.1.0.1") == REFUSED
