@@ -11,9 +11,19 @@
 #define DUMP_SIZE     32768     /* bytes the kernel fills at most in one read of a dump */
 #define RECEIVE_BYTES (4 << 20) /* a storm of some thousand links without an overrun */
 
+/* Alias and alternative names, in one piece of memory. */
+struct texts {
+	const char **altnames;
+	size_t altname_count;
+	const char *alias;
+	size_t size;
+	char bytes[]; /* "alias\0altname\0altname\0" */
+};
+
 struct known {
 	struct net_link link;
-	bool is_seen; /* by the reading of all links that is under way */
+	struct texts *texts; /* owned */
+	bool is_seen;        /* by the reading of all links that is under way */
 };
 
 struct net {
@@ -23,7 +33,8 @@ struct net {
 	struct known *known; /* by ifindex */
 	size_t count;
 	size_t capacity;
-	int error; /* no memory for a link: the next dispatch reads all anew */
+	uint64_t version; /* the last one given */
+	int error;        /* no memory for a link: the next dispatch reads all anew */
 };
 
 /* Index of the first known link at or behind an ifindex. */
@@ -49,7 +60,28 @@ static struct known *find(const struct net *net, int ifindex)
 	return at < net->count && net->known[at].link.ifindex == ifindex ? &net->known[at] : NULL;
 }
 
-static int add(struct net *net, const struct net_link *link)
+/* Links show the name of their master: whoever is in it has changed too. */
+static void touch_members(struct net *net, int master)
+{
+	for (size_t i = 0; i < net->count; i++)
+		if (net->known[i].link.master == master)
+			net->known[i].link.version = ++net->version;
+}
+
+/* Takes the texts. */
+static void set_link(struct net *net, struct known *known, const struct net_link *link,
+		     struct texts *texts)
+{
+	known->link = *link;
+	known->texts = texts;
+	known->link.alias = texts->alias;
+	known->link.altnames = texts->altnames;
+	known->link.altname_count = texts->altname_count;
+	known->link.version = ++net->version;
+	known->is_seen = true;
+}
+
+static int add(struct net *net, const struct net_link *link, struct texts **texts)
 {
 	size_t at = position(net, link->ifindex);
 
@@ -63,19 +95,22 @@ static int add(struct net *net, const struct net_link *link)
 		net->capacity = capacity;
 	}
 	memmove(&net->known[at + 1], &net->known[at], (net->count - at) * sizeof(*net->known));
-	net->known[at] = (struct known){*link, true};
+	set_link(net, &net->known[at], link, TAKE_PTR(*texts));
 	net->count++;
-	net->callback(NET_LINK_ADDED, link, net->data);
+	touch_members(net, link->ifindex);
+	net->callback(NET_LINK_ADDED, &net->known[at].link, net->data);
 	return 0;
 }
 
 static void drop(struct net *net, size_t at)
 {
-	struct net_link link = net->known[at].link;
+	struct known known = net->known[at];
 
 	net->count--;
 	memmove(&net->known[at], &net->known[at + 1], (net->count - at) * sizeof(*net->known));
-	net->callback(NET_LINK_REMOVED, &link, net->data);
+	touch_members(net, known.link.ifindex);
+	net->callback(NET_LINK_REMOVED, &known.link, net->data);
+	free(known.texts);
 }
 
 /* Fields are compared one by one: the struct has holes. */
@@ -86,17 +121,27 @@ static bool is_same(const struct net_link *a, const struct net_link *b)
 	       a->flags == b->flags && a->master == b->master;
 }
 
-static int learn(struct net *net, const struct net_link *link)
+static bool has_same_texts(const struct texts *a, const struct texts *b)
+{
+	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
+}
+
+static int learn(struct net *net, const struct net_link *link, struct texts **texts)
 {
 	struct known *known = find(net, link->ifindex);
+	bool is_renamed;
 
 	if (!known)
-		return add(net, link);
+		return add(net, link, texts);
 	known->is_seen = true;
-	if (is_same(&known->link, link))
+	if (is_same(&known->link, link) && has_same_texts(known->texts, *texts))
 		return 0;
-	known->link = *link;
-	net->callback(NET_LINK_CHANGED, link, net->data);
+	is_renamed = strcmp(known->link.name, link->name) != 0;
+	free(known->texts);
+	set_link(net, known, link, TAKE_PTR(*texts));
+	if (is_renamed)
+		touch_members(net, link->ifindex);
+	net->callback(NET_LINK_CHANGED, &known->link, net->data);
 	return 0;
 }
 
@@ -128,6 +173,7 @@ void net_link_parse(struct net_link *ret_link, const struct nlmsghdr *header)
 		.ifindex = message->ifi_index,
 		.type = message->ifi_type,
 		.flags = message->ifi_flags,
+		.alias = "",
 	};
 
 	mnl_attr_for_each(attribute, header, sizeof(*message))
@@ -154,9 +200,73 @@ void net_link_parse(struct net_link *ret_link, const struct nlmsghdr *header)
 	*ret_link = link;
 }
 
+/* ── texts ──────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Bytes of a text with its end, however the kernel has sent it. */
+static size_t text_size(const struct nlattr *attribute)
+{
+	return strnlen(mnl_attr_get_payload(attribute), mnl_attr_get_payload_len(attribute)) + 1;
+}
+
+static const char *put_text(struct texts *texts, const struct nlattr *attribute)
+{
+	char *text = texts->bytes + texts->size;
+	size_t size = text_size(attribute);
+
+	memcpy(text, mnl_attr_get_payload(attribute), size - 1);
+	text[size - 1] = '\0';
+	texts->size += size;
+	return text;
+}
+
+static bool is_altname(const struct nlattr *attribute)
+{
+	return mnl_attr_get_type(attribute) == IFLA_ALT_IFNAME;
+}
+
+/* NULL: no memory. */
+static struct texts *parse_texts(const struct nlmsghdr *header)
+{
+	const struct nlattr *attribute, *property, *alias = NULL, *list = NULL;
+	size_t count = 0, size = 1;
+	struct texts *texts;
+
+	mnl_attr_for_each(attribute, header, sizeof(struct ifinfomsg))
+	{
+		if (mnl_attr_get_type(attribute) == IFLA_IFALIAS)
+			alias = attribute;
+		if (mnl_attr_get_type(attribute) == IFLA_PROP_LIST)
+			list = attribute;
+	}
+	if (alias)
+		size += text_size(alias);
+	if (list)
+		mnl_attr_for_each_nested(property, list)
+		{
+			count += is_altname(property);
+			size += text_size(property);
+		}
+	/* The pointers stand behind the texts, at an address that fits them. */
+	size = (size + sizeof(char *) - 1) / sizeof(char *) * sizeof(char *);
+	texts = malloc(sizeof(*texts) + size + count * sizeof(char *));
+	if (!texts)
+		return NULL;
+	*texts = (struct texts){.altnames = (const char **)(void *)(texts->bytes + size)};
+	texts->alias = "";
+	if (alias)
+		texts->alias = put_text(texts, alias);
+	else
+		texts->bytes[texts->size++] = '\0';
+	if (list)
+		mnl_attr_for_each_nested(property, list) if (is_altname(property))
+			texts->altnames[texts->altname_count++] = put_text(texts, property);
+	return texts;
+}
+
 static int see_message(const struct nlmsghdr *header, void *data)
 {
 	const struct ifinfomsg *message = mnl_nlmsg_get_payload(header);
+	_cleanup_free_ struct texts *texts = NULL;
 	struct net *net = data;
 	struct net_link link;
 
@@ -171,7 +281,8 @@ static int see_message(const struct nlmsghdr *header, void *data)
 		return MNL_CB_OK;
 	}
 	net_link_parse(&link, header);
-	if (learn(net, &link) < 0)
+	texts = parse_texts(header);
+	if (!texts || learn(net, &link, &texts) < 0)
 		net->error = -ENOMEM;
 	return MNL_CB_OK;
 }
@@ -265,6 +376,8 @@ void net_close(struct net *net)
 {
 	if (net->socket)
 		mnl_socket_close(net->socket);
+	for (size_t i = 0; i < net->count; i++)
+		free(net->known[i].texts);
 	free(net->known);
 	free(net);
 }
@@ -310,4 +423,14 @@ const struct net_link *net_find_ifindex(const struct net *net, int ifindex)
 	const struct known *known = find(net, ifindex);
 
 	return known ? &known->link : NULL;
+}
+
+size_t net_count(const struct net *net)
+{
+	return net->count;
+}
+
+const struct net_link *net_at(const struct net *net, size_t index)
+{
+	return &net->known[index].link;
 }

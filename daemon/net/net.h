@@ -11,29 +11,37 @@
 
 #include "core/cleanup.h"
 
+/* Its texts are lent, until the next net_dispatch. */
 struct net_link {
 	int ifindex;
 	char name[IF_NAMESIZE];
-	char kind[16];  /* IFLA_INFO_KIND; "" where the kernel names none (NICs) */
-	uint16_t type;  /* ARPHRD_* */
-	uint8_t mac[6]; /* zero without one */
-	uint32_t mtu;   /* bytes */
-	uint32_t flags; /* IFF_* */
-	int master;     /* ifindex; 0 none */
+	char kind[16];     /* IFLA_INFO_KIND; "" where the kernel names none (NICs) */
+	uint16_t type;     /* ARPHRD_* */
+	uint8_t mac[6];    /* zero without one */
+	uint32_t mtu;      /* bytes */
+	uint32_t flags;    /* IFF_* */
+	int master;        /* ifindex; 0 none */
+	const char *alias; /* "" without one */
+	const char *const *altnames;
+	size_t altname_count;
+	uint64_t
+		version; /* another one whenever something of it, or the name of its master, changes */
 };
 
 /* Frames start with an Ethernet header. */
 bool net_link_has_ethernet(const struct net_link *link);
+/* The data path can judge its frames: Ethernet or IP packets, not CAN, monitors and the like. */
+bool net_link_is_guardable(const struct net_link *link);
 /* tap or veth (workload side of the host); NIC, bond, bridge, tunnel: false. */
 bool net_link_is_workload(const struct net_link *link);
 
 struct nlmsghdr;
-/* What a RTM_NEWLINK message says of its link. */
+/* What a RTM_NEWLINK message says of its link, but for alias, alternative names and version. */
 void net_link_parse(struct net_link *ret_link, const struct nlmsghdr *header);
 
 enum net_event {
 	NET_LINK_ADDED,
-	NET_LINK_CHANGED, /* renamed, other kind, MAC, MTU, flags or master */
+	NET_LINK_CHANGED, /* renamed, other kind, MAC, MTU, flags, master, alias or alternative names */
 	NET_LINK_REMOVED, /* deleted or moved to another namespace */
 };
 
@@ -53,5 +61,8 @@ int net_dispatch(struct net *net);
 /* Lend; NULL. Valid until the next net_dispatch. */
 const struct net_link *net_find_name(const struct net *net, const char *name);
 const struct net_link *net_find_ifindex(const struct net *net, int ifindex);
+/* All of them, by ifindex. */
+size_t net_count(const struct net *net);
+const struct net_link *net_at(const struct net *net, size_t index);
 
 #endif
