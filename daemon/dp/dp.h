@@ -207,6 +207,8 @@ struct dp_session {
  * skipped; the timeouts are those of the port that the flow names in the live generation. */
 int dp_sessions_each(const struct dp *dp, uint64_t position,
 		     bool (*each)(const struct dp_session *session, void *data), void *data);
+/* Ticks beyond its timeout at tick `now`; negative: it lives. A flow whose port is gone is long dead. */
+int64_t dp_session_overdue(const struct dp *dp, const struct dp_session *session, uint32_t now);
 /* Frees one; -ENOENT when it is gone or belongs to another flow by now. */
 int dp_session_delete(struct dp *dp, const struct dp_session *session);
 struct dp_session_usage {
@@ -220,6 +222,18 @@ int dp_sessions_sweep(struct dp *dp, uint32_t budget,
 		      void (*expired)(const struct dp_session *session, void *data), void *data);
 /* Answered sessions that the last whole round of sweeps left, and room for them. */
 void dp_sessions_swept(const struct dp *dp, uint64_t *ret_used, uint64_t *ret_max);
+
+/* ── limits ─────────────────────────────────────────────────────────────────────────────────────── */
+
+struct dp_source {
+	struct secg_source_key key;
+	uint32_t sessions;
+};
+int dp_source_compare(const void *a, const void *b); /* by key */
+/* Sessions of a port, counted anew. */
+int dp_usage_set(struct dp *dp, uint32_t port, const struct secg_usage *usage);
+/* What `sources`, sorted, does not name is forgotten. */
+int dp_sources_set(struct dp *dp, const struct dp_source *sources, size_t count);
 
 /* Timeout of a flow in ticks, given the port's table. Shared by listing and tests. */
 uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state,

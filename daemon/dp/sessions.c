@@ -16,7 +16,7 @@ uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state, const 
 	return timeout[secg_flow_timeout(key->proto, state)];
 }
 
-int64_t session_overdue(const struct dp *dp, const struct dp_session *session, uint32_t now)
+int64_t dp_session_overdue(const struct dp *dp, const struct dp_session *session, uint32_t now)
 {
 	const struct secg_port *port = tables_port(dp, session->flow.a.port);
 	/* Ticks wrap; a packet may have come after `now` was read, so idle can be below zero. */
@@ -102,7 +102,7 @@ static bool list_live(const struct dp_session *session, void *data)
 {
 	const struct listing *listing = data;
 
-	if (session_overdue(listing->dp, session, listing->now) > 0)
+	if (dp_session_overdue(listing->dp, session, listing->now) > 0)
 		return true;
 	return listing->each(session, listing->data);
 }

@@ -36,8 +36,6 @@ bool session_read_slot(const struct dp *dp, uint32_t slot, struct dp_session *re
 /* Every entry of a hash from number `first` on, as it stands. -ECANCELED when `each` returned false. */
 int session_each_hashed(const struct dp *dp, enum session_table table, uint64_t first,
 			bool (*each)(const struct dp_session *session, void *data), void *data);
-/* Ticks beyond its timeout at `now`; negative: it lives. A flow whose port is gone is long dead. */
-int64_t session_overdue(const struct dp *dp, const struct dp_session *session, uint32_t now);
 /* Frees the slot if it still is of the same incarnation. -ENOENT. */
 int session_free_slot(struct dp *dp, uint32_t slot, uint32_t state);
 /* Deletes an entry of secg_overflow and takes it out of its bucket's count. -ENOENT. */

@@ -27,7 +27,7 @@ static bool sweep_overflow(const struct dp_session *session, void *data)
 	struct overflow_sweep *sweep = data;
 
 	/* Deleting while walking may skip entries of the same hash bucket; the next round has them. */
-	if (session_overdue(sweep->dp, session, sweep->now) > sweep_margin(sweep->dp) &&
+	if (dp_session_overdue(sweep->dp, session, sweep->now) > sweep_margin(sweep->dp) &&
 	    session_free_overflow(sweep->dp, &session->key) == 0) {
 		sweep->freed++;
 		sweep->expired(session, sweep->data);
@@ -50,7 +50,7 @@ int dp_sessions_sweep(struct dp *dp, uint32_t budget,
 		if (!session_read_slot(dp, slot, &session))
 			continue;
 		dp->sweep_used++;
-		if (session_overdue(dp, &session, now) > sweep_margin(dp) &&
+		if (dp_session_overdue(dp, &session, now) > sweep_margin(dp) &&
 		    session_free_slot(dp, slot, session.flow.s.state) == 0) {
 			freed++;
 			dp->sweep_used--;

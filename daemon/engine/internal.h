@@ -64,9 +64,11 @@ struct engine {
 	bool is_settle_owed;   /* a flip whose grace period has not been waited for */
 	bool has_removed;      /* ids in `removed` have sessions to clear away */
 	bool removed[SECG_MAX_PORTS];
-	bool is_store_broken; /* the last write failed */
-	bool is_path_broken;  /* the last flip failed other than for want of room */
-	bool is_net_broken;   /* link events do not arrive any more */
+	bool is_store_broken;               /* the last write failed */
+	bool is_path_broken;                /* the last flip failed other than for want of room */
+	bool is_recount_broken;             /* sessions of ports with limits cannot be counted */
+	bool is_limit_near[SECG_MAX_PORTS]; /* told that the port's sessions near their limit */
+	bool is_net_broken;                 /* link events do not arrive any more */
 };
 
 /* ── flip.c ─────────────────────────────────────────────────────────────────────────────────────── */
@@ -127,6 +129,11 @@ void leftovers_detach_unwanted(struct engine *engine);
 /* At start, once the guards are attached: interfaces renamed while no daemon ran have hooks of ports that
  * wait, or are elsewhere now. */
 void leftovers_release_strays(struct engine *engine);
+
+/* ── limits.c ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Every second: counts the sessions of ports with limits anew. */
+void limits_tick(struct engine *engine);
 
 /* ── stats.c ────────────────────────────────────────────────────────────────────────────────────── */
 

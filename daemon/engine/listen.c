@@ -9,11 +9,9 @@
 #include "engine/internal.h"
 #include "engine/record.h"
 
-#define RECORDS_AT_ONCE  4096 /* then the loop turns: requests wait no longer */
-#define WATCHES_A_TICK   1024 /* looked at for what they kept back; 1 µs each */
-#define QUIET_S          2    /* a watch that was used later than this tells by its next record */
-#define FULL_PERCENT     80
-#define NOT_FULL_PERCENT 75
+#define RECORDS_AT_ONCE 4096 /* then the loop turns: requests wait no longer */
+#define WATCHES_A_TICK  1024 /* looked at for what they kept back; 1 µs each */
+#define QUIET_S         2    /* a watch that was used later than this tells by its next record */
 
 /* ── open, close ────────────────────────────────────────────────────────────────────────────────── */
 
@@ -255,16 +253,10 @@ static void tell_kept_back(struct engine *engine, struct watch_item *item)
 
 static void tell_filling(struct engine *engine)
 {
-	struct listener *listener = &engine->listener;
 	uint64_t used, max;
 
 	dp_sessions_swept(engine->dp, &used, &max);
-	if (!listener->is_full && used * 100 >= max * FULL_PERCENT) {
-		listener->is_full = true;
-		tell_session_80(engine, NULL, used, max);
-	} else if (used * 100 < max * NOT_FULL_PERCENT) {
-		listener->is_full = false;
-	}
+	tell_session_80(engine, NULL, &engine->listener.is_full, used, max);
 }
 
 void listen_tick(struct engine *engine)

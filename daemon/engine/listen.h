@@ -43,8 +43,9 @@ uint64_t tell_now(void);
 void tell_commit(struct engine *engine);
 void tell_port_state(struct engine *engine, const char *port, const char *state,
 		     const char *message);
-/* `port` NULL: the table of all. */
-void tell_session_80(struct engine *engine, const char *port, uint64_t used, uint64_t max);
+/* Sessions in use beside their limit, of a port or, NULL, of the table: told once near it. `is_full` remembers. */
+void tell_session_80(struct engine *engine, const char *port, bool *is_full, uint64_t used,
+		     uint64_t max);
 /* `fields` says what kind of thing was lost, and is taken. */
 void tell_lost(struct engine *engine, uint64_t count, json_t *fields);
 

@@ -4,6 +4,10 @@
 
 #include "engine/internal.h"
 
+/* A table or limit is told to fill up at the first, and once more after it has been below the second. */
+#define FULL_PERCENT     80
+#define NOT_FULL_PERCENT 75
+
 uint64_t tell_now(void)
 {
 	struct timespec now;
@@ -34,10 +38,17 @@ void tell_port_state(struct engine *engine, const char *port, const char *state,
 	add(engine, EVENT_PORT_STATE, fields);
 }
 
-void tell_session_80(struct engine *engine, const char *port, uint64_t used, uint64_t max)
+void tell_session_80(struct engine *engine, const char *port, bool *is_full, uint64_t used,
+		     uint64_t max)
 {
-	json_t *fields = json_pack("{s:I, s:I}", "used", (json_int_t)used, "max", (json_int_t)max);
+	json_t *fields;
 
+	if (used * 100 < max * NOT_FULL_PERCENT)
+		*is_full = false;
+	if (*is_full || !max || used * 100 < max * FULL_PERCENT)
+		return;
+	*is_full = true;
+	fields = json_pack("{s:I, s:I}", "used", (json_int_t)used, "max", (json_int_t)max);
 	if (port)
 		json_object_set_new(fields, "port", json_string(port));
 	add(engine, EVENT_SESSION_80, fields);

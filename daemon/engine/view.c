@@ -44,12 +44,19 @@ static double seconds_since(uint32_t tick, const struct view_context *context)
 	return ticks > 0 ? ticks / context->ticks_per_second : 0;
 }
 
+int view_opener(const struct dp_session *session)
+{
+	bool is_opened_to = session->flow.s.state & SECG_FLOW_OPENED_TO;
+
+	/* parity = direction XOR endpoint of the opener (include/secg/flow.h) */
+	return ((session->key.flags & SECG_KEY_PARITY) != 0) ^ is_opened_to;
+}
+
 void view_set_tuple(struct session_view *view, const struct dp_session *session)
 {
 	const struct secg_flow_key *key = &session->key;
 	bool is_opened_to = session->flow.s.state & SECG_FLOW_OPENED_TO;
-	/* parity = direction XOR endpoint of the opener (include/secg/flow.h) */
-	int opener = ((key->flags & SECG_KEY_PARITY) != 0) ^ is_opened_to;
+	int opener = view_opener(session);
 
 	view->opened = is_opened_to ? SECG_TO : SECG_FROM;
 	view->protocol = key->proto;

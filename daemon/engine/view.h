@@ -16,6 +16,8 @@ struct view_context {
 	double ticks_per_second;
 };
 
+/* Which endpoint of the key opened it: 0, 1. */
+int view_opener(const struct dp_session *session);
 /* Who opened it with whom: protocol, addresses, ports. The other fields are left alone. */
 void view_set_tuple(struct session_view *view, const struct dp_session *session);
 void view_fill(struct session_view *ret_view, const struct dp_session *session,
