@@ -87,8 +87,11 @@ void complete_object(struct cli *cli, size_t count, const char *const *words)
 {
 	const struct kind *kind = count > 2 ? kinds_find(words[1]) : NULL;
 
-	for (size_t i = 0; count == 2 && i < KINDS_COUNT; i++)
-		printf("%s\n%s\n", kinds[i].singular, kinds[i].plural);
+	for (size_t i = 0; count == 2 && i < KINDS_COUNT; i++) {
+		puts(kinds[i].plural);
+		if (strcmp(kinds[i].singular, kinds[i].plural) != 0)
+			puts(kinds[i].singular);
+	}
 	if (count == 3 && kind)
 		complete_names(cli, kind->plural);
 }

@@ -234,7 +234,7 @@ const struct verb verb_explain = {
 	.help = "sgctl explain [PATH] [-o table|json|yaml]\n"
 		"\n"
 		"  explain               what there is to ask for\n"
-		"  explain ports         the fields of a port; the same for acls, groups, services\n"
+		"  explain ports         the fields of a port; the same for acls, groups and so on\n"
 		"  explain ports.hook    meaning, type, default, unit and values of one field\n"
 		"  explain rule.src      'rule' is short for acls.NAME.rules\n"
 		"  explain reasons       why packets are dropped; explain rule_drop: one of the reasons\n"

@@ -166,7 +166,7 @@ static void complete_words(struct cli *cli, size_t count, const char *const *wor
 
 const struct verb verb_get = {
 	.name = "get",
-	.summary = "show ports, acls, groups, services, config or status",
+	.summary = "show ports, acls, groups and other objects, config or status",
 	.run = run,
 	.complete = complete_words,
 	.help = "sgctl get KIND [NAME] [-w [--interval SECONDS]] [-o table|json|yaml]\n"
@@ -177,6 +177,8 @@ const struct verb verb_get = {
 		"  get acl NAME    the rules of one, in the order in which they are tried\n"
 		"  get groups      every group; get group NAME: its members\n"
 		"  get services    every service; get service NAME: one\n"
+		"  get security_groups   every security group; get security_group NAME: its rules\n"
+		"  get macip       every list of allowed senders; get macip NAME: its entries\n"
 		"  get config      the whole policy; 'sgctl export' writes it as a file\n"
 		"  get status      version, generation, kernel features, session table, state of ports\n"
 		"\n"
@@ -188,7 +190,7 @@ const struct verb verb_get = {
 		"is not part of it: 'get status' has it, also with --watch.\n"
 		"\n"
 		"States of a port: guarded, waiting (its interface is not there yet), degraded, failed\n"
-		"(NOT guarded; the message says why). In FROM and TO, (open) is a direction without a\n"
-		"list, which passes everything; (closed) is an empty list, which passes nothing but\n"
-		"replies and infrastructure such as ARP.\n",
+		"(NOT guarded; the message says why). In FROM and TO, sg:NAME is a security group; (open) is\n"
+		"a direction without a list, which passes everything; (closed) is an empty list, which\n"
+		"passes nothing but replies and infrastructure such as ARP.\n",
 };

@@ -2,7 +2,7 @@
 /* The table of kinds. */
 #include "kinds.h"
 
-#include <string.h>
+#include <stdbool.h>
 
 #include "guess.h"
 
@@ -11,12 +11,23 @@ const struct kind kinds[KINDS_COUNT] = {
 	{"acls", "acl", show_acls, show_acl},
 	{"groups", "group", show_groups, show_group},
 	{"services", "service", show_services, show_service},
+	{"security_groups", "security_group", show_security_groups, show_security_group},
+	{"macip", "macip", show_macips, show_macip},
 };
+
+static bool is_same(const char *word, const char *name)
+{
+	while (*word && (*word == *name || (*word == '_' && *name == '-'))) {
+		word++;
+		name++;
+	}
+	return *word == *name;
+}
 
 const struct kind *kinds_find(const char *name)
 {
 	for (size_t i = 0; i < KINDS_COUNT; i++) {
-		if (strcmp(name, kinds[i].plural) == 0 || strcmp(name, kinds[i].singular) == 0)
+		if (is_same(kinds[i].plural, name) || is_same(kinds[i].singular, name))
 			return &kinds[i];
 	}
 	return NULL;

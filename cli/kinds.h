@@ -15,10 +15,10 @@ struct kind {
 	void (*show_one)(const char *name, const json_t *object, const json_t *status);
 };
 
-#define KINDS_COUNT 4
+#define KINDS_COUNT 6
 extern const struct kind kinds[KINDS_COUNT];
 
-/* By plural or singular; NULL where there is none. */
+/* By plural or singular, '-' as good as '_'; NULL where there is none. */
 const struct kind *kinds_find(const char *name);
 
 /* The word for a kind that was probably meant, lent; NULL: none. */
@@ -30,6 +30,10 @@ void show_groups(const json_t *groups, const json_t *status);
 void show_group(const char *name, const json_t *group, const json_t *status);
 void show_services(const json_t *services, const json_t *status);
 void show_service(const char *name, const json_t *service, const json_t *status);
+void show_security_groups(const json_t *groups, const json_t *status);
+void show_security_group(const char *name, const json_t *group, const json_t *status);
+void show_macips(const json_t *macips, const json_t *status);
+void show_macip(const char *name, const json_t *macip, const json_t *status);
 void show_ports(const json_t *ports, const json_t *status);
 void show_port(const char *name, const json_t *port, const json_t *status);
 void show_status(const json_t *status);

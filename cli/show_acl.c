@@ -14,7 +14,7 @@ static const char *const own_columns[] = {"id",        "action",    "src",
 
 void show_acls(const json_t *acls, const json_t *status)
 {
-	static const char *const headers[] = {"NAME", ">RULES", "DESCRIPTION", NULL};
+	static const char *const headers[] = {"NAME", ">RULES", "AUDIT", "DESCRIPTION", NULL};
 	_cleanup_(table_freep) struct table *table = table_new(headers);
 	_cleanup_free_ const char **names = NULL;
 	size_t count;
@@ -26,6 +26,7 @@ void show_acls(const json_t *acls, const json_t *status)
 
 		table_add(table, names[i]);
 		table_format(table, "%zu", json_array_size(json_object_get(acl, "rules")));
+		table_add(table, json_is_true(json_object_get(acl, "audit")) ? "yes" : "no");
 		table_add(table, value_member(acl, "description"));
 	}
 	table_print(table, stdout);

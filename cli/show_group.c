@@ -5,10 +5,28 @@
 #include "table.h"
 #include "value.h"
 
+/* "tier=web,zone=1" */
+static char *labels_text(const json_t *labels)
+{
+	_cleanup_free_ char *text = memory_copy("");
+	_cleanup_free_ const char **names = NULL;
+	size_t count;
+
+	names = value_keys(labels, &count);
+	for (size_t i = 0; i < count; i++) {
+		char *longer = memory_format("%s%s%s=%s", text, i > 0 ? "," : "", names[i],
+					     value_member(labels, names[i]));
+
+		free(text);
+		text = longer;
+	}
+	return TAKE_PTR(text);
+}
+
 void show_groups(const json_t *groups, const json_t *status)
 {
-	static const char *const headers[] = {"NAME",   ">PREFIXES",   ">EXCEPT",
-					      "GROUPS", "DESCRIPTION", NULL};
+	static const char *const headers[] = {"NAME",  ">PREFIXES", ">EXCEPT",     "GROUPS",
+					      "PORTS", "SELECT",    "DESCRIPTION", NULL};
 	_cleanup_(table_freep) struct table *table = table_new(headers);
 	_cleanup_free_ const char **names = NULL;
 	size_t count;
@@ -22,6 +40,8 @@ void show_groups(const json_t *groups, const json_t *status)
 		table_format(table, "%zu", json_array_size(json_object_get(group, "prefixes")));
 		table_format(table, "%zu", json_array_size(json_object_get(group, "except")));
 		table_take(table, value_text(json_object_get(group, "groups")));
+		table_take(table, value_text(json_object_get(group, "ports")));
+		table_take(table, labels_text(json_object_get(group, "select")));
 		table_add(table, value_member(group, "description"));
 	}
 	table_print(table, stdout);
@@ -49,6 +69,11 @@ void show_group(const char *name, const json_t *group, const json_t *status)
 	(void)status;
 	add_members(table, group, "prefixes", "prefix");
 	add_members(table, group, "groups", "group");
+	add_members(table, group, "ports", "port");
+	if (json_object_get(group, "select")) {
+		table_add(table, "ports with");
+		table_take(table, labels_text(json_object_get(group, "select")));
+	}
 	add_members(table, group, "except", "except");
 	table_print(table, stdout);
 }

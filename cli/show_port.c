@@ -7,16 +7,26 @@
 #include "table.h"
 #include "value.h"
 
-/* The ACLs of a direction. An absent list passes everything, an empty one nothing. */
+/* The ACLs of a direction, and behind them the security groups as "sg:NAME". An absent list passes
+ * everything, an empty one nothing; who wears a security group has both. */
 static char *list_text(const json_t *port, const char *direction)
 {
 	const json_t *list = json_object_get(port, direction);
+	_cleanup_free_ char *text = value_text(list);
+	const json_t *group;
+	size_t i;
 
-	if (!list)
-		return memory_copy("(open)");
-	if (json_is_array(list) && json_array_size(list) == 0)
-		return memory_copy("(closed)");
-	return value_text(list);
+	json_array_foreach(json_object_get(port, "security_groups"), i, group)
+	{
+		char *longer = memory_format("%s%ssg:%s", text, text[0] != '\0' ? "," : "",
+					     json_string_value(group));
+
+		free(text);
+		text = longer;
+	}
+	if (text[0] == '\0')
+		return memory_copy(list ? "(closed)" : "(open)");
+	return TAKE_PTR(text);
 }
 
 /* How the two directions are attached: "native" or "native/tcx" for mode and mode_to. */

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 
 import pytest
 
@@ -69,6 +70,43 @@ def test_get(daemon, files):
         assert (done.returncode, done.stdout, done.stderr) == (2, "", "sgctl: there is no acl absent\n")
     assert daemon.sgctl("stats", "--port", "nope").stderr == "sgctl: there is no port nope\n"
     assert daemon.sgctl("sessions", "--sport", "x").stderr.startswith("sgctl: --sport: must be ")
+
+
+WEARER = """
+security_groups:
+  db: {rules: [{id: app, direction: to, remote: ["@db"], service: postgres}], description: d}
+macip: {vms: {entries: [{mac: "52:54:00:00:00:01", prefixes: [10.1.0.0/24]}, {prefixes: []}, {mac: "52:54:00:00:00:02"}]}}
+groups: {g: {ports: [vm], select: {tier: web, zone: "1"}}}
+acls: {audited: {audit: true, rules: [{id: r, action: reject, vlan: 7, src_mac: "52:54:00:00:00:01"}]}}
+ports:
+  vm: {interface: absent0, from: [audited], security_groups: [db], macip: vms}
+  bare: {interface: absent1, security_groups: []}
+"""
+
+
+def table(text):
+    """Cells of a table, by line."""
+    return [re.split("  +", line.rstrip()) for line in text.splitlines()]
+
+
+def test_get_of_security_groups_and_senders(daemon, files):
+    assert daemon.sgctl("apply", "-f", files("w.yaml", WEARER)).returncode == 0
+    assert table(daemon.sgctl("get", "security_groups").stdout)[1:] == [["db", "1", "yes", "d"]]
+    for kind in ("security_group", "security-group", "security-groups"):
+        assert table(daemon.sgctl("get", kind, "db").stdout)[1:] == [["app", "to", "both", "@db", "service postgres"]]
+    assert table(daemon.sgctl("get", "macip").stdout)[1][:4] == ["vms", "3", "no", "no"]
+    assert table(daemon.sgctl("get", "macip", "vms").stdout)[1:] == [
+        ["52:54:00:00:00:01", "10.1.0.0/24"], ["any", "none"], ["52:54:00:00:00:02", "any"]]
+    assert table(daemon.sgctl("get", "group", "g").stdout)[1:] == [["port", "vm"], ["ports with", "tier=web,zone=1"]]
+    assert "yes" in daemon.sgctl("get", "acls").stdout
+    assert "src_mac=52:54:00:00:00:01 vlan=7" in daemon.sgctl("get", "acl", "audited").stdout
+    ports = {line[0]: line for line in table(daemon.sgctl("get", "ports").stdout)}
+    assert ports["vm"][3:5] == ["audited,sg:db", "sg:db"] and ports["bare"][3:5] == ["(open)", "(open)"]
+    done = daemon.sgctl("delete", "security_group", "db")
+    assert done.returncode == 2 and "ports.vm.security_groups" in done.stderr
+    assert daemon.sgctl("get", "securty_groups").stderr.count("did you mean 'security_groups'?") == 1
+    assert "outermost VLAN" in daemon.sgctl("explain", "rule.vlan").stdout
+    assert daemon.sgctl("explain", "sg.stateful").returncode == 0
 
 
 def test_delete(daemon, files):

@@ -124,31 +124,41 @@ DOCUMENTS = {
     "bad member": (group(prefixes=["192.0.2.1/24"]), 400, "bad_value", "groups.g.prefixes[0]", "192.0.2.0/24"),
     "unknown nested group": (group(groups=["nobody"]), 400, "not_found", "groups.g.groups[0]", "nobody"),
 
+    "unknown member port": (group(ports=["p"]), 400, "not_found", "groups.g.ports[0]", "no port"),
+    "no label": (group(select={}), 400, "bad_value", "groups.g.select", "label"),
+    "label is a number": (group(select={"tier": 1}), 400, "bad_type", "groups.g.select.tier", ""),
+
+    # security groups and macip lists
+    "name of a group": ({"groups": {"db": {}}, "security_groups": {"db": {}}}, 409, "conflict", "security_groups.db", ""),
+    "security group egress": ({"security_groups": {"db": {"rules": [{"id": "r", "direction": "egress"}]}}}, 400,
+                              "bad_value", "security_groups.db.rules[0].direction", "`from`"),
+    "security group action": ({"security_groups": {"db": {"rules": [{"id": "r", "direction": "to", "action": "drop"}]}}},
+                              400, "unknown_field", "security_groups.db.rules[0].action", ""),
+    "macip of everybody": ({"macip": {"m": {"entries": [{}]}}}, 400, "bad_value", "macip.m.entries[0]", ""),
+    "macip too long": ({"macip": {"m": {"entries": [{"mac": "52:54:00:12:34:56"}] * 10241}}}, 507, "limit",
+                       "macip.m.entries", "10240"),
+
     # parts that are not built yet are refused, not ignored
-    "security groups": ({"security_groups": {"db": {"rules": []}}}, 400, "unsupported", "security_groups", ""),
-    "macip": ({"macip": {"m": {"entries": []}}}, 400, "unsupported", "macip", ""),
     "templates": ({"port_templates": {"q": {"match": {"name": "v*"}}}}, 400, "unsupported", "port_templates", ""),
     "tunnels": ({"tunnels": {"t": {"local": "192.0.2.1"}}}, 400, "unsupported", "tunnels", ""),
-    "reject": (rule(action="reject"), 400, "unsupported", f"{R}.action", ""),
-    "audit": ({"acls": {"web": {"rules": [], "audit": True}}}, 400, "unsupported", "acls.web.audit", ""),
-    "member ports": (group(ports=["p"]), 400, "unsupported", "groups.g.ports", ""),
-    "members by label": (group(select={"tier": "x"}), 400, "unsupported", "groups.g.select", ""),
     "members of IPsec": (group(ipsec={"tunnel": "b"}), 400, "unsupported", "groups.g.ipsec", ""),
     "port by match": ({"ports": {"p": {"match": {"name": "v*"}}}}, 400, "unsupported", "ports.p.match", ""),
-    "default reject": (port(default={"from": {"action": "reject"}}), 400, "unsupported",
-                       "ports.p.default.from.action", ""),
-    "default log": (port(default={"from": {"action": "drop", "log": True}}), 400, "unsupported",
-                    "ports.p.default.from.log", ""),
 }
-for _field, _value in {"ethertypes": ["0x88cc"], "vlan": [100], "src_mac": ["52:54:00:12:34:56"],
-                       "dst_mac": ["52:54:00:12:34:56"], "tcp_flags": "syn", "dscp": [46], "fragment": True,
-                       "timeout": 60, "log": True, "sample": {"new": 10}, "enabled": False}.items():
-    DOCUMENTS[f"rule field {_field}"] = (rule(**{_field: _value}), 400, "unsupported", f"{R}.{_field}", "")
-for _field, _value in {"security_groups": ["db"], "addresses": [{"mac": "52:54:00:12:34:56"}], "anti_spoof": True,
-                       "macip": "m", "groups": ["g"], "domain": "d", "pickup_s": 5, "allow_ra": True,
-                       "allow_dhcp_server": True, "limits": {"sessions": 5}, "reset_on_expiry": True, "audit": True,
-                       "fail_mode": "open"}.items():
-    DOCUMENTS[f"port field {_field}"] = (port(**{_field: _value}), 400, "unsupported", f"ports.p.{_field}", "")
+# rarer fields of rules and ports: a value that is wrong
+for _field, _value in {"ethertypes": "0x42", "vlan": 4095, "src_mac": "52:54:00:12:34:56/ff:ff:ff:00:00:00",
+                       "dst_mac": "52-54-00-12-34-56", "tcp_flags": "syn/syn", "dscp": 64, "timeout": 0,
+                       "sample": {}}.items():
+    DOCUMENTS[f"rule field {_field}"] = (rule(**{_field: _value}), 400, "bad_value", f"{R}.{_field}", "")
+for _field, _value in {"fragment": 1, "log": "yes", "enabled": "false"}.items():
+    DOCUMENTS[f"rule field {_field}"] = (rule(**{_field: _value}), 400, "bad_type", f"{R}.{_field}", "")
+for _field, _value in {"anti_spoof": True, "domain": "A", "pickup_s": -1, "fail_mode": "half", "on_change": "flush"}.items():
+    DOCUMENTS[f"port field {_field}"] = (port(**{_field: _value}), 400, "bad_value", f"ports.p.{_field}", "")
+for _field, _value in {"allow_ra": 1, "allow_dhcp_server": "no", "reset_on_expiry": 0, "audit": 0, "limits": []}.items():
+    DOCUMENTS[f"port field {_field}"] = (port(**{_field: _value}), 400, "bad_type", f"ports.p.{_field}", "")
+for _field, _value in {"security_groups": ["db"], "groups": ["g"]}.items():
+    DOCUMENTS[f"port field {_field}"] = (port(**{_field: _value}), 400, "not_found", f"ports.p.{_field}[0]", "")
+DOCUMENTS["port field macip"] = (port(macip="m"), 400, "not_found", "ports.p.macip", "")
+DOCUMENTS["limit 2^32"] = (port(limits={"sessions": 1 << 32}), 400, "bad_value", "ports.p.limits.sessions", "")  # acl/43
 
 # What JSON libraries do not write, or readers let through: (document, code)
 TEXTS = {

@@ -25,7 +25,7 @@ def host():
 
 
 def test_all_are_there():
-    assert [name[:2] for name in FILES] == [f"{i:02}" for i in range(1, 71)]
+    assert [name[:2] for name in FILES] == [f"{i:02}" for i in range(1, 93)]
 
 
 @pytest.mark.parametrize("name", FILES)
