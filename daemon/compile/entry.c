@@ -33,8 +33,7 @@ static bool has_ethertype(const struct range_list *list, enum secg_family family
 	return !list->count;
 }
 
-/* Whether addresses, family and EtherTypes leave the rule anything to match there. */
-static bool is_possible(const struct rule *rule, enum secg_family family)
+bool entry_is_possible(const struct rule *rule, enum secg_family family)
 {
 	if (rule->is_disabled || !has_ethertype(&rule->l2.ethertypes, family))
 		return false;
@@ -107,7 +106,7 @@ static size_t list_rule(const struct rule *rule, enum secg_family family, struct
 	struct section_entry entry = {.rule = rule, .record = record};
 	size_t count = 0;
 
-	if (!is_possible(rule, family))
+	if (!entry_is_possible(rule, family))
 		return 0;
 	if (!rule->l4_count)
 		return list_macs(rule, entry, ret_entries);

@@ -26,6 +26,9 @@ bool entry_is_hidden(const struct rule *rule);
 /* Of an audited list, what drops or rejects passes as by allow. */
 enum secg_action entry_action(const struct rule *rule, bool is_audited);
 
+/* Whether the rule is in force, and addresses, family and EtherTypes leave it anything to match there. */
+bool entry_is_possible(const struct rule *rule, enum secg_family family);
+
 /* The lists that a section is made of. Borrowed. */
 struct entry_lists {
 	const struct acl *const *acls;

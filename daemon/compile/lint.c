@@ -50,6 +50,8 @@ static const char *action_name(enum secg_action action)
 		return "allow-stateless";
 	case SECG_ACTION_DROP:
 		return "drop";
+	case SECG_ACTION_REJECT:
+		return "reject";
 	default:
 		return "pass";
 	}

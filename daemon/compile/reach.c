@@ -170,6 +170,7 @@ static void pick_packet(struct box *ret_packet, struct addr_range ranges[BOX_DIM
 		ranges[d] = (struct addr_range){.first = key, .last = key};
 		ret_packet->keys[d] = (struct keys){.ranges = &ranges[d], .count = 1};
 	}
+	ret_packet->narrow = (uint32_t)((1ull << BOX_DIMENSIONS) - 1);
 }
 
 /* Single packets first: to most boxes that are reached some of a few get through, and one costs little. */

@@ -7,6 +7,17 @@
 static const struct addr_range multicast_ipv4 = {0xe0000000, 0xefffffff};
 static const struct addr_range multicast_ipv6 = {(addr_t)0xff << 120, ~(addr_t)0};
 
+/* First bytes of MACs that are not those of a group. */
+/* clang-format off */
+#define STATION(n)     { (n), (n) }
+#define STATIONS(n)    STATION(n), STATION((n) + 2), STATION((n) + 4), STATION((n) + 6)
+#define STATIONS_16(n) STATIONS(n), STATIONS((n) + 8), STATIONS((n) + 16), STATIONS((n) + 24)
+/* clang-format on */
+static const struct addr_range stations[] = {
+	STATIONS_16(0),   STATIONS_16(32),  STATIONS_16(64),  STATIONS_16(96),
+	STATIONS_16(128), STATIONS_16(160), STATIONS_16(192), STATIONS_16(224),
+};
+
 /* Ports that both Linux (32768–60999) and RFC 6335 (49152–65535) give to clients. */
 static const struct addr_range client_ports = {49152, 60999};
 
@@ -64,33 +75,65 @@ static void swap_ports(struct box *back, const struct box *box, enum box_space s
 	back->keys[BOX_LOW] = has_low && !has_high ? clients : box->keys[BOX_HIGH];
 }
 
+/* Answers come from the MAC that was asked, or from any where that was a group; and go to the one that
+ * asked, which is no group. */
+static int swap_macs(struct box *back, const struct box *box, struct arena *arena,
+		     struct work *work)
+{
+	const int src = BOX_BYTES + SECG_BYTE_SRC_MAC, dst = BOX_BYTES + SECG_BYTE_DST_MAC;
+	const struct keys single = {.ranges = stations, .count = ARRAY_SIZE(stations)};
+	bool is_single = keys_within(&box->keys[dst], &single, work);
+
+	for (int i = 1; i < 6; i++) {
+		back->keys[dst + i] = box->keys[src + i];
+		back->keys[src + i] =
+			is_single ? box->keys[dst + i] : *box_all(BOX_NOT_IP, src + i);
+	}
+	back->keys[src] = is_single ? box->keys[dst] : single;
+	return keys_common(&back->keys[dst], &box->keys[src], &single, arena, work);
+}
+
+/* What the other side does as it likes: TCP flags, DSCP, fragments. */
+static void free_bytes(struct box *back, enum box_space space)
+{
+	for (int b = SECG_BYTE_TCP_FLAGS; b <= SECG_BYTE_TRAFFIC; b++)
+		back->keys[BOX_BYTES + b] = *box_all(space, BOX_BYTES + b);
+}
+
+static int swap_addresses(struct box *back, const struct box *box, enum box_space space,
+			  struct arena *arena, struct work *work)
+{
+	const struct addr_range *multicast =
+		box_space_is_ipv4(space) ? &multicast_ipv4 : &multicast_ipv6;
+
+	back->keys[BOX_DST] = box->keys[BOX_SRC];
+	return keys_without(&back->keys[BOX_SRC], &box->keys[BOX_DST],
+			    &(const struct keys){.ranges = multicast, .count = 1}, arena, work);
+}
+
 /* The packets that answer those of the box. 1: there are some, 0: nobody answers, -ENOMEM. */
 static int reverse(struct box *ret_box, const struct box *box, enum box_space space,
 		   struct arena *arena, struct work *work)
 {
-	const struct addr_range *multicast =
-		space < BOX_IPV6_PORTS ? &multicast_ipv4 : &multicast_ipv6;
 	struct box back = *box;
 	int r;
 
-	if (space == BOX_NOT_IP) {
-		*ret_box = back;
-		return 1;
-	}
-	r = keys_without(&back.keys[BOX_SRC], &box->keys[BOX_DST],
-			 &(const struct keys){.ranges = multicast, .count = 1}, arena, work);
+	back.narrow = (uint32_t)((1ull << BOX_DIMENSIONS) - 1);
+	free_bytes(&back, space);
+	r = swap_macs(&back, box, arena, work);
+	if (r >= 0 && space != BOX_NOT_IP)
+		r = swap_addresses(&back, box, space, arena, work);
 	if (r < 0)
 		return r;
-	back.keys[BOX_DST] = box->keys[BOX_SRC];
-	if (space == BOX_IPV4_ICMP || space == BOX_IPV6_ICMP) {
+	if (space == BOX_IPV4_ICMP || space == BOX_IPV6_ICMP)
 		r = swap_types(&back.keys[BOX_HIGH], &box->keys[BOX_HIGH], space, arena, work);
-		if (r < 0)
-			return r;
-	} else if (space == BOX_IPV4_PORTS || space == BOX_IPV6_PORTS) {
+	else if (space != BOX_IPV4_REST && space != BOX_IPV6_REST && space != BOX_NOT_IP)
 		swap_ports(&back, box, space);
-	}
+	if (r < 0)
+		return r;
 	*ret_box = back;
-	return back.keys[BOX_SRC].count && back.keys[BOX_HIGH].count;
+	return back.keys[BOX_SRC].count && back.keys[BOX_HIGH].count &&
+	       back.keys[BOX_BYTES + SECG_BYTE_DST_MAC].count;
 }
 
 /* One box of answers. */

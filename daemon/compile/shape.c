@@ -146,21 +146,29 @@ static bool takes_value(const struct shape *shape, const struct section_entry *e
 	return (value & mac->mask[at]) == mac->value[at];
 }
 
-static int add_values(const struct shape *shape, struct dimension *dimension, uint32_t i,
-		      const struct section_entry *entry, enum secg_family family)
+size_t shape_values(const struct shape *shape, const struct section_entry *entry,
+		    struct addr_range ret_spans[SHAPE_SPANS_MAX])
 {
-	struct addr_range spans[BYTE_VALUES / 2];
 	size_t count = 0;
 
-	(void)family;
 	for (uint32_t v = 0; v < BYTE_VALUES; v++) {
 		if (!takes_value(shape, entry, v))
 			continue;
-		if (count && spans[count - 1].last + 1 == v)
-			spans[count - 1].last = v;
+		if (count && ret_spans[count - 1].last + 1 == v)
+			ret_spans[count - 1].last = v;
 		else
-			spans[count++] = (struct addr_range){.first = v, .last = v};
+			ret_spans[count++] = (struct addr_range){.first = v, .last = v};
 	}
+	return count;
+}
+
+static int add_values(const struct shape *shape, struct dimension *dimension, uint32_t i,
+		      const struct section_entry *entry, enum secg_family family)
+{
+	struct addr_range spans[SHAPE_SPANS_MAX];
+	size_t count = shape_values(shape, entry, spans);
+
+	(void)family;
 	return dimension_add(dimension, i, spans, count);
 }
 

@@ -20,8 +20,15 @@ struct shape {
 };
 
 /* All of them, in the order in which a section has them; the bytes come last. */
-#define SHAPE_COUNT (8 + SECG_BYTE_COUNT)
+#define SHAPE_FIRST_BYTE 8 /* the shape of byte b is SHAPE_FIRST_BYTE + b */
+#define SHAPE_COUNT      (SHAPE_FIRST_BYTE + SECG_BYTE_COUNT)
 extern const struct shape shapes[SHAPE_COUNT];
+
+#define SHAPE_SPANS_MAX 128
+
+/* Values of one byte, a protocol or one of SECG_DIM_BYTES, that the entry takes, which does not take any. */
+size_t shape_values(const struct shape *shape, const struct section_entry *entry,
+		    struct addr_range ret_spans[SHAPE_SPANS_MAX]);
 
 addr_t shape_max(const struct shape *shape, enum secg_family family);
 

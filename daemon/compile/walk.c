@@ -56,11 +56,15 @@ static void note_taker(struct walk *walk, uint32_t slot)
 static int split(struct walk *walk, struct parts *parts, struct box *box, const struct box *entry,
 		 size_t next)
 {
-	for (int d = 0; d < BOX_DIMENSIONS; d++) {
+	/* Nothing lies outside of a dimension in which the entry has every key. */
+	for (uint32_t left = entry->narrow; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
 		struct box outside = *box;
 		int r = keys_without(&outside.keys[d], &box->keys[d], &entry->keys[d], walk->arena,
 				     walk->work);
 
+		outside.narrow |= 1u << d;
+		box->narrow |= 1u << d;
 		if (r >= 0 && outside.keys[d].count)
 			r = push(walk, parts, &outside, next);
 		if (r >= 0)
