@@ -278,6 +278,7 @@ int dp_tables_flip(struct dp *dp, uint64_t generation, const struct secg_port *p
 		.layout = SECG_LAYOUT,
 		.generation = generation,
 		.port_count = count,
+		.ticks_q8 = (uint32_t)(dp->ticks_per_second * 256),
 	};
 	uint32_t line;
 	size_t at;
