@@ -129,12 +129,24 @@ static void add_elsewhere(struct neutron *neutron, const json_t *groups, const j
 	}
 }
 
+/* NULL: not known, and told. The caller frees it. */
 static char *interface_of(struct neutron *neutron, const struct neutron_object *port)
 {
 	const char *id = neutron_text(port->json, "id");
+	const char *owner = neutron_text(port->json, "device_owner");
+	const char *kind = neutron_text(port->json, "binding:vnic_type");
 	const char *mapped = import_mapped(neutron->import, id);
+	bool is_trunk = owner && strncmp(owner, "trunk:", 6) == 0;
 
-	return mapped ? memory_copy(mapped) : memory_format("tap%.11s", id);
+	if (mapped)
+		return memory_copy(mapped);
+	if (is_trunk || (kind && strcmp(kind, "normal") != 0)) {
+		left(neutron, port, is_trunk ? "device_owner" : "binding:vnic_type",
+		     "has no tap interface; give --map ID=INTERFACE if this host has another for "
+		     "it");
+		return NULL;
+	}
+	return memory_format("tap%.11s", id);
 }
 
 static void put_policy(struct neutron *neutron, const struct neutron_object *port, json_t *target,
@@ -166,14 +178,16 @@ static void make_port(struct neutron *neutron, const struct neutron_object *port
 	const char *name = neutron_text(port->json, "name");
 	json_auto_t *groups = groups_of(neutron, port);
 	json_auto_t *addresses = addresses_of(neutron, port);
-	_cleanup_free_ char *interface = interface_of(neutron, port);
-	_cleanup_free_ char *own = NULL;
+	_cleanup_free_ char *interface = NULL, *own = NULL;
 	json_t *target;
 
 	if (neutron->import->host && (!host || strcmp(host, neutron->import->host) != 0)) {
 		add_elsewhere(neutron, groups, addresses);
 		return;
 	}
+	interface = interface_of(neutron, port);
+	if (!interface)
+		return;
 	target = memory_check(json_object());
 	own = import_name(policy->ports, name, interface);
 	if (neutron_text(port->json, "description"))

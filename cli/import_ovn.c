@@ -39,6 +39,13 @@ static char *interface_of(struct ovn *ovn, const struct ovn_row *port)
 	}
 	if (ovn->has_table[OVN_TABLE_INTERFACE])
 		return NULL;
+	if (ovn_text(port, "parent_name")[0]) {
+		import_json_left(ovn->import, port->file, port->path,
+				 "port %s: is inside port %s by a tag; give --map %s=INTERFACE if "
+				 "this host has an interface for it",
+				 name, ovn_text(port, "parent_name"), name);
+		return NULL;
+	}
 	if (is_uuid(name))
 		return memory_format("tap%.11s", name);
 	if (import_is_interface(name))
@@ -127,53 +134,42 @@ static void make_ports(struct ovn *ovn)
 	free(interfaces);
 }
 
-/* Does a rule or another group refer to the group? */
-static bool is_used(const json_t *value, const char *word)
+/* Puts every text that begins with '@' into `words`. */
+static void find_words(json_t *words, const json_t *value)
 {
 	const json_t *item;
 	const char *key;
 	size_t i;
 
-	if (json_is_string(value))
-		return strcmp(json_string_value(value), word) == 0;
-	json_array_foreach(value, i, item)
-	{
-		if (is_used(item, word))
-			return true;
-	}
-	json_object_foreach((json_t *)value, key, item)
-	{
-		if (is_used(item, word))
-			return true;
-	}
-	return false;
-}
-
-static bool is_nested(const json_t *groups, const char *name)
-{
-	const json_t *group;
-	const char *key;
-
-	json_object_foreach((json_t *)groups, key, group)
-	{
-		if (is_used(json_object_get(group, "groups"), name))
-			return true;
-	}
-	return false;
+	if (json_is_string(value) && json_string_value(value)[0] == '@')
+		import_put(words, json_string_value(value) + 1, json_true());
+	json_array_foreach(value, i, item) find_words(words, item);
+	json_object_foreach((json_t *)value, key, item) find_words(words, item);
 }
 
 /* Groups were made while expressions were read, some of which were left out after all. */
 static void drop_unused(struct import_policy *policy)
 {
+	json_auto_t *words = memory_check(json_object());
+	const json_t *name;
 	const char *key;
 	json_t *group;
 	void *next;
+	size_t i;
 
+	find_words(words, policy->acls);
+	/* groups of groups are made from rules, one deep */
+	json_object_foreach(policy->groups, key, group)
+	{
+		json_array_foreach(json_object_get(group, "groups"), i, name)
+		{
+			if (json_object_get(words, key))
+				import_put(words, json_string_value(name), json_true());
+		}
+	}
 	json_object_foreach_safe(policy->groups, next, key, group)
 	{
-		_cleanup_free_ char *word = memory_format("@%s", key);
-
-		if (!is_used(policy->acls, word) && !is_nested(policy->groups, key))
+		if (!json_object_get(words, key))
 			json_object_del(policy->groups, key);
 	}
 }

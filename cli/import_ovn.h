@@ -20,12 +20,16 @@ enum ovn_table {
 	OVN_TABLE_COUNT,
 };
 
+struct ovn_expr;
+
 /* Columns by name, values plain: a set is a list, a map an object, an uuid its text. */
 struct ovn_row {
 	json_t *columns;
+	json_t *ports, *acls; /* those columns as keys, to look up; NULL: none */
 	uint32_t file;
-	char *path;   /* of the row in its file */
-	size_t match; /* index of the column `match` in the row */
+	char *path;            /* of the row in its file */
+	size_t match;          /* index of the column `match` in the row */
+	struct ovn_expr *expr; /* of `match`, once it is read; NULL: not yet, or a mistake */
 };
 
 struct ovn_rows {
@@ -37,7 +41,8 @@ struct ovn {
 	struct import *import;
 	struct ovn_rows tables[OVN_TABLE_COUNT];
 	bool has_table[OVN_TABLE_COUNT];
-	json_t *sets;       /* name of a set → its group in the policy, with '@' */
+	json_t *index[OVN_TABLE_COUNT]; /* "uuid" and "=name" of a row → its place in the table */
+	json_t *sets;                   /* name of a set → its group in the policy, with '@' */
 	json_t *port_names; /* logical port → its name in the policy; those of this host */
 	json_t *lists;      /* text of a list of rules → the ACL that says it */
 	const struct ovn_row *port; /* the one that is being made */
@@ -55,10 +60,11 @@ bool ovn_flag(const struct ovn_row *row, const char *column);
 json_t *ovn_list(const struct ovn_row *row, const char *column);
 /* A member of a map; "" where there is none. */
 const char *ovn_option(const struct ovn_row *row, const char *column, const char *key);
-/* Does a set have the text? */
-bool ovn_has(const struct ovn_row *row, const char *column, const char *text);
-const struct ovn_row *ovn_find(const struct ovn *ovn, enum ovn_table table, const char *column,
-			       const char *text);
+/* Is the port in the column `ports` of a switch or group? */
+bool ovn_has_port(const struct ovn_row *row, const char *uuid);
+/* NULL: none. */
+struct ovn_row *ovn_find(const struct ovn *ovn, enum ovn_table table, const char *name);
+struct ovn_row *ovn_find_uuid(const struct ovn *ovn, enum ovn_table table, const char *uuid);
 
 /* The ACLs of a port in one direction ("from" or "to"), as names in a list; NULL: none is there. */
 json_t *ovn_acls(struct ovn *ovn, const struct ovn_row *port, const char *direction);

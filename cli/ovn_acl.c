@@ -14,7 +14,7 @@
 #define NAME_ROOM 40 /* of the sources of a list in its name */
 
 struct entry {
-	const struct ovn_row *acl;
+	struct ovn_row *acl;
 	const struct ovn_row *source; /* switch or port group */
 	size_t order;
 };
@@ -40,16 +40,18 @@ static int compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void add_source(const struct ovn *ovn, struct entries *entries, const struct ovn_row *source,
+static void add_source(const struct ovn *ovn, struct entries *entries, struct ovn_row *source,
 		       const char *direction)
 {
-	const struct ovn_rows *rows = &ovn->tables[OVN_TABLE_ACL];
 	const char *wanted = strcmp(direction, "from") == 0 ? "from-lport" : "to-lport";
+	const char *uuid;
+	json_t *value;
 
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct ovn_row *acl = &rows->items[i];
+	json_object_foreach(source->acls, uuid, value)
+	{
+		struct ovn_row *acl = ovn_find_uuid(ovn, OVN_TABLE_ACL, uuid);
 
-		if (!ovn_has(source, "acls", ovn_text(acl, "_uuid")))
+		if (!acl)
 			continue;
 		if (strcmp(ovn_text(acl, "action"), "allow-related") == 0)
 			entries->is_stateful = true;
@@ -65,13 +67,12 @@ static void add_source(const struct ovn *ovn, struct entries *entries, const str
 
 static bool has_common(const struct ovn_row *a, const struct ovn_row *b)
 {
-	json_auto_t *list = ovn_list(a, "ports");
-	const json_t *item;
-	size_t i;
+	const char *uuid;
+	json_t *value;
 
-	json_array_foreach(list, i, item)
+	json_object_foreach(a->ports, uuid, value)
 	{
-		if (ovn_has(b, "ports", json_string_value(item)))
+		if (ovn_has_port(b, uuid))
 			return true;
 	}
 	return false;
@@ -82,18 +83,19 @@ static void find_entries(const struct ovn *ovn, struct entries *entries, const s
 {
 	const struct ovn_rows *switches = &ovn->tables[OVN_TABLE_SWITCH];
 	const struct ovn_rows *groups = &ovn->tables[OVN_TABLE_GROUP];
-	const struct ovn_row *own = NULL;
+	const char *uuid = ovn_text(port, "_uuid");
+	struct ovn_row *own = NULL;
 
 	for (size_t i = 0; !own && i < switches->count; i++) {
-		if (ovn_has(&switches->items[i], "ports", ovn_text(port, "_uuid")))
+		if (ovn_has_port(&switches->items[i], uuid))
 			own = &switches->items[i];
 	}
 	if (own)
 		add_source(ovn, entries, own, direction);
 	for (size_t i = 0; i < groups->count; i++) {
-		bool is_here = ovn_has(&groups->items[i], "ports", ovn_text(port, "_uuid"));
+		bool is_here = ovn_has_port(&groups->items[i], uuid);
 
-		if (is_here || (own && has_common(own, &groups->items[i])))
+		if (is_here || (own && has_common(&groups->items[i], own)))
 			add_source(ovn, entries, &groups->items[i], direction);
 	}
 	if (entries->count > 0)
@@ -142,12 +144,12 @@ static const char *action_of(const struct ovn_row *acl, bool is_stateful)
 static json_t *log_of(struct ovn *ovn, const struct ovn_row *acl)
 {
 	const char *name = ovn_text(acl, "meter");
-	const struct ovn_row *meter = ovn_find(ovn, OVN_TABLE_METER, "name", name);
+	const struct ovn_row *meter = ovn_find(ovn, OVN_TABLE_METER, name);
 	const struct ovn_row *band;
 
 	if (!name[0])
 		return json_true();
-	band = meter ? ovn_find(ovn, OVN_TABLE_BAND, "_uuid", ovn_text(meter, "bands")) : NULL;
+	band = meter ? ovn_find_uuid(ovn, OVN_TABLE_BAND, ovn_text(meter, "bands")) : NULL;
 	if (!band)
 		left(ovn, acl, "no file shows the rate of its meter; it logs 10 a second");
 	else if (strcmp(ovn_text(meter, "unit"), "pktps") != 0)
@@ -191,7 +193,7 @@ static void tell_rest(struct ovn *ovn, const struct ovn_row *acl, const json_t *
 }
 
 /* The match fields of the rules that an ACL is for the port; NULL: told why there are none. */
-static json_t *match_of(struct ovn *ovn, const struct ovn_row *acl, const char *direction)
+static json_t *match_of(struct ovn *ovn, struct ovn_row *acl, const char *direction)
 {
 	json_auto_t *infrastructure = memory_check(json_array());
 	struct ovn_scope scope = {
@@ -205,11 +207,11 @@ static json_t *match_of(struct ovn *ovn, const struct ovn_row *acl, const char *
 	};
 	struct ovn_matches matches = {0};
 	_cleanup_free_ char *why = NULL;
-	_cleanup_(ovn_expr_freep) struct ovn_expr *expr =
-		ovn_expr_parse(ovn_text(acl, "match"), &why);
 	json_t *rules = NULL;
 
-	if (expr && ovn_match_make(&matches, expr, &scope, &why))
+	if (!acl->expr)
+		acl->expr = ovn_expr_parse(ovn_text(acl, "match"), &why);
+	if (acl->expr && ovn_match_make(&matches, acl->expr, &scope, &why))
 		rules = ovn_match_rules(&matches, &scope, &why);
 	ovn_matches_fini(&matches);
 	if (!rules) {
@@ -242,7 +244,7 @@ static json_t *rule_of(struct ovn *ovn, const struct ovn_row *acl, const char *a
 	return rule;
 }
 
-static void add_rules(struct ovn *ovn, json_t *rules, json_t *ids, const struct ovn_row *acl,
+static void add_rules(struct ovn *ovn, json_t *rules, json_t *ids, struct ovn_row *acl,
 		      const char *direction, bool is_stateful)
 {
 	const char *action = action_of(acl, is_stateful);

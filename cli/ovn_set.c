@@ -83,8 +83,8 @@ bool ovn_is_port(void *data, const char *value)
 		       strcmp(value + 1 + strlen(name), "\"") == 0;
 	if (value[0] != '@')
 		return false;
-	group = ovn_find(ovn, OVN_TABLE_GROUP, "name", value + 1);
-	return group && ovn_has(group, "ports", ovn_text(ovn->port, "_uuid"));
+	group = ovn_find(ovn, OVN_TABLE_GROUP, value + 1);
+	return group && ovn_has_port(group, ovn_text(ovn->port, "_uuid"));
 }
 
 /* ── sets ───────────────────────────────────────────────────────────────────────────────────────── */
@@ -99,7 +99,7 @@ static const struct ovn_row *find_implied(const struct ovn *ovn, const char *set
 	    (strcmp(set + size - 4, "_ip4") != 0 && strcmp(set + size - 4, "_ip6") != 0))
 		return NULL;
 	name = memory_format("%.*s", (int)size - 4, set);
-	return ovn_find(ovn, OVN_TABLE_GROUP, "name", name);
+	return ovn_find(ovn, OVN_TABLE_GROUP, name);
 }
 
 static void add_members(json_t *members, const json_t *entries)
@@ -118,7 +118,7 @@ static void add_members(json_t *members, const json_t *entries)
 const json_t *ovn_set_members(void *data, const char *set)
 {
 	struct ovn *ovn = data;
-	const struct ovn_row *row = ovn_find(ovn, OVN_TABLE_SET, "name", set);
+	const struct ovn_row *row = ovn_find(ovn, OVN_TABLE_SET, set);
 	json_t *members;
 
 	if (!row)
@@ -132,7 +132,7 @@ const json_t *ovn_set_members(void *data, const char *set)
 	for (size_t i = 0; i < ovn->tables[OVN_TABLE_PORT].count; i++) {
 		const struct ovn_row *port = &ovn->tables[OVN_TABLE_PORT].items[i];
 
-		if (ovn_has(row, "ports", ovn_text(port, "_uuid"))) {
+		if (ovn_has_port(row, ovn_text(port, "_uuid"))) {
 			json_auto_t *entries = ovn_addresses(ovn, port, false);
 
 			add_members(members, entries);
@@ -152,7 +152,7 @@ static void put_group_ports(struct ovn *ovn, const struct ovn_row *row, json_t *
 		const char *name = value_member(ovn->port_names, ovn_text(port, "name"));
 		json_auto_t *entries = NULL;
 
-		if (!ovn_has(row, "ports", ovn_text(port, "_uuid")))
+		if (!ovn_has_port(row, ovn_text(port, "_uuid")))
 			continue;
 		entries = ovn_addresses(ovn, port, false);
 		if (name[0])
@@ -191,7 +191,7 @@ char *ovn_set_group(void *data, const char *set)
 {
 	struct ovn *ovn = data;
 	struct import_policy *policy = &ovn->import->policy;
-	const struct ovn_row *row = ovn_find(ovn, OVN_TABLE_SET, "name", set);
+	const struct ovn_row *row = ovn_find(ovn, OVN_TABLE_SET, set);
 	const char *wanted = set, *known;
 	_cleanup_free_ char *name = NULL, *word = NULL;
 	json_t *group;

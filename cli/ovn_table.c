@@ -4,6 +4,7 @@
 
 #include "import_ovn.h"
 #include "memory.h"
+#include "ovn_expr.h"
 #include "value.h"
 
 static const struct {
@@ -96,30 +97,28 @@ const char *ovn_option(const struct ovn_row *row, const char *column, const char
 	return value_member(json_object_get(row->columns, column), key);
 }
 
-bool ovn_has(const struct ovn_row *row, const char *column, const char *text)
+bool ovn_has_port(const struct ovn_row *row, const char *uuid)
 {
-	json_auto_t *list = ovn_list(row, column);
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i, item)
-	{
-		if (strcmp(json_string_value(item), text) == 0)
-			return true;
-	}
-	return false;
+	return json_object_get(row->ports, uuid) != NULL;
 }
 
-const struct ovn_row *ovn_find(const struct ovn *ovn, enum ovn_table table, const char *column,
-			       const char *text)
+static struct ovn_row *look_up(const struct ovn *ovn, enum ovn_table table, const char *key)
 {
-	const struct ovn_rows *rows = &ovn->tables[table];
+	const json_t *place = json_object_get(ovn->index[table], key);
 
-	for (size_t i = 0; i < rows->count; i++) {
-		if (strcmp(ovn_text(&rows->items[i], column), text) == 0)
-			return &rows->items[i];
-	}
-	return NULL;
+	return place ? &ovn->tables[table].items[json_integer_value(place)] : NULL;
+}
+
+struct ovn_row *ovn_find(const struct ovn *ovn, enum ovn_table table, const char *name)
+{
+	_cleanup_free_ char *key = memory_format("=%s", name);
+
+	return look_up(ovn, table, key);
+}
+
+struct ovn_row *ovn_find_uuid(const struct ovn *ovn, enum ovn_table table, const char *uuid)
+{
+	return look_up(ovn, table, uuid);
 }
 
 /* ── tables ─────────────────────────────────────────────────────────────────────────────────────── */
@@ -152,7 +151,37 @@ static int find_table(const json_t *headings)
 	return -1;
 }
 
-static void read_row(struct ovn *ovn, struct ovn_rows *rows, const struct import_value *value,
+/* A column's texts as the keys of an object. */
+static json_t *keys_of(const struct ovn_row *row, const char *column)
+{
+	json_auto_t *list = ovn_list(row, column);
+	json_t *keys = memory_check(json_object());
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) import_put(keys, json_string_value(item), json_true());
+	return keys;
+}
+
+static void add_row(struct ovn *ovn, int table, struct ovn_row row)
+{
+	struct ovn_rows *rows = &ovn->tables[table];
+	const char *uuid = ovn_text(&row, "_uuid"), *name = ovn_text(&row, "name");
+	_cleanup_free_ char *key = memory_format("=%s", name);
+
+	if (table == OVN_TABLE_SWITCH || table == OVN_TABLE_GROUP) {
+		row.ports = keys_of(&row, "ports");
+		row.acls = keys_of(&row, "acls");
+	}
+	if (uuid[0])
+		import_put(ovn->index[table], uuid, json_integer((json_int_t)rows->count));
+	if (name[0])
+		import_put(ovn->index[table], key, json_integer((json_int_t)rows->count));
+	rows->items = memory_grow(rows->items, rows->count, &rows->room, sizeof(*rows->items));
+	rows->items[rows->count++] = row;
+}
+
+static void read_row(struct ovn *ovn, int table, const struct import_value *value,
 		     const json_t *headings, size_t index)
 {
 	const json_t *cells = json_array_get(json_object_get(value->json, "data"), index);
@@ -179,8 +208,7 @@ static void read_row(struct ovn *ovn, struct ovn_rows *rows, const struct import
 			row.match = i;
 		import_put(row.columns, name, cell);
 	}
-	rows->items = memory_grow(rows->items, rows->count, &rows->room, sizeof(*rows->items));
-	rows->items[rows->count++] = row;
+	add_row(ovn, table, row);
 }
 
 static void read_table(struct ovn *ovn, const struct import_value *value)
@@ -199,11 +227,13 @@ static void read_table(struct ovn *ovn, const struct import_value *value)
 		return;
 	ovn->has_table[table] = true;
 	for (size_t i = 0; i < json_array_size(data); i++)
-		read_row(ovn, &ovn->tables[table], value, headings, i);
+		read_row(ovn, table, value, headings, i);
 }
 
 void ovn_tables_read(struct ovn *ovn, const struct import_values *values)
 {
+	for (int table = 0; table < OVN_TABLE_COUNT; table++)
+		ovn->index[table] = memory_check(json_object());
 	for (size_t i = 0; i < values->count; i++)
 		read_table(ovn, &values->items[i]);
 }
@@ -215,8 +245,13 @@ void ovn_tables_fini(struct ovn *ovn)
 
 		for (size_t i = 0; i < rows->count; i++) {
 			json_decref(rows->items[i].columns);
+			json_decref(rows->items[i].ports);
+			json_decref(rows->items[i].acls);
+			if (rows->items[i].expr)
+				ovn_expr_free(rows->items[i].expr);
 			free(rows->items[i].path);
 		}
 		free(rows->items);
+		json_decref(ovn->index[table]);
 	}
 }
