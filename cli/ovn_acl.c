@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ACLs of OVN as lists of rules. Those of a switch hold for each of its ports, and so do those of a port
- * group that has a port on the switch; `inport` and `outport` in their matches choose. So every port has
- * one list per tier, highest priority first, and ports with equal lists share it.
+ * group that has a port on the switch; `inport` and `outport` in their matches choose. A port's ACLs stand
+ * in the order of tier and priority; those of one switch or group that follow each other are one list, so
+ * that ports share it. A tier with `pass` must be one list: `pass` leaves the list.
  */
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "ovn_match.h"
 #include "value.h"
 
+#define TIERS     4  /* that OVN has */
 #define NAME_ROOM 40 /* of the sources of a list in its name */
 
 struct entry {
@@ -22,7 +24,8 @@ struct entry {
 struct entries {
 	struct entry *items;
 	size_t count, room;
-	bool is_stateful; /* the switch has allow-related, in either direction */
+	bool has_pass[TIERS]; /* by the low bits of the tier */
+	bool is_stateful;     /* the switch has allow-related, in either direction */
 };
 
 /* ── which ACLs ─────────────────────────────────────────────────────────────────────────────────── */
@@ -57,6 +60,8 @@ static void add_source(const struct ovn *ovn, struct entries *entries, struct ov
 			entries->is_stateful = true;
 		if (strcmp(ovn_text(acl, "direction"), wanted) != 0)
 			continue;
+		if (strcmp(ovn_text(acl, "action"), "pass") == 0)
+			entries->has_pass[ovn_integer(acl, "tier") & (TIERS - 1)] = true;
 		entries->items = memory_grow(entries->items, entries->count, &entries->room,
 					     sizeof(*entries->items));
 		entries->items[entries->count] =
@@ -305,7 +310,7 @@ static char *list_name(const json_t *sources, const struct ovn_row *port, const 
 	return memory_format("%s-%s%s", text, direction, suffix);
 }
 
-static void add_tier(struct ovn *ovn, json_t *names, const struct entries *entries, size_t first,
+static void add_list(struct ovn *ovn, json_t *names, const struct entries *entries, size_t first,
 		     size_t end, const struct ovn_row *port, const char *direction)
 {
 	json_auto_t *rules = memory_check(json_array());
@@ -337,6 +342,19 @@ static void add_default(struct ovn *ovn, json_t *names, bool is_stateful)
 	import_push_text(names, list_of(ovn, rules, "ovn-default"));
 }
 
+/* How far the entries from `first` go into one list. */
+static size_t end_of_list(const struct entries *entries, size_t first)
+{
+	json_int_t tier = ovn_integer(entries->items[first].acl, "tier");
+	bool is_whole = entries->has_pass[tier & (TIERS - 1)];
+	size_t end = first + 1;
+
+	while (end < entries->count && ovn_integer(entries->items[end].acl, "tier") == tier &&
+	       (is_whole || entries->items[end].source == entries->items[first].source))
+		end++;
+	return end;
+}
+
 json_t *ovn_acls(struct ovn *ovn, const struct ovn_row *port, const char *direction)
 {
 	struct entries entries = {0};
@@ -349,13 +367,8 @@ json_t *ovn_acls(struct ovn *ovn, const struct ovn_row *port, const char *direct
 	ovn->port = port;
 	find_entries(ovn, &entries, port, direction);
 	for (size_t first = 0, end; first < entries.count; first = end) {
-		json_int_t tier = ovn_integer(entries.items[first].acl, "tier");
-
-		for (end = first; end < entries.count; end++) {
-			if (ovn_integer(entries.items[end].acl, "tier") != tier)
-				break;
-		}
-		add_tier(ovn, names, &entries, first, end, port, direction);
+		end = end_of_list(&entries, first);
+		add_list(ovn, names, &entries, first, end, port, direction);
 	}
 	if (!is_closed && json_array_size(names) > 0)
 		add_default(ovn, names, entries.is_stateful);
