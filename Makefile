@@ -150,7 +150,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/bench_%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 .SECONDARY:
 
 # ── what a person runs ─────────────────────────────────────────────────────────────────────────────
-.PHONY: demo check check-unit check-bpf check-e2e check-mutants check-cases
+.PHONY: demo check check-unit check-bpf check-e2e check-mutants check-cases soak
 demo: deps ## a namespace lab, a policy, allowed and refused traffic (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(BUILD) sh tests/support/demo.sh
@@ -172,6 +172,9 @@ check-mutants: all $(TOOL) ## break the BPF source in one place at a time: the d
 	$(Q)BUILD=$(abspath $(BUILD)) sh tests/support/mutants.sh
 check-cases: all tests ## every case of tests/cases.txt has a test that passes, and that fails on its mutant (root)
 	$(Q)BUILD=$(abspath $(BUILD)) $(PYTHON) tests/support/cases.py $(CASES)
+T ?= 600
+soak: all $(GENERATE) ## T seconds of sessions by the million under churn: all frames accounted for, memory flat (root)
+	$(Q)BUILD=$(abspath $(BUILD)) $(PYTHON) tests/e2e/soak.py --seconds $(T)
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 .PHONY: lint format docs clean install bench
