@@ -81,6 +81,52 @@ def test_tiers_of_ovn_decide_as_there(daemon):
     assert verdict(daemon, "vm1", "--from", "tcp", "10.0.0.11:999", "203.0.113.5:80") == "pass"
 
 
+def northbound(acls, ports, groups=(), options=None):
+    """Tables as ovn-nbctl lists them: acls (id, owner, direction, priority, match, action, tier), ports by name."""
+    def refs(ids):
+        return ["set", [["uuid", i] for i in ids]]
+
+    def owned(owner):
+        return refs(acl[0] for acl in acls if acl[1] == owner)
+
+    tables = [
+        (["_uuid", "action", "direction", "match", "priority", "tier"],
+         [[["uuid", i], action, direction, match, priority, tier]
+          for i, _, direction, priority, match, action, tier in acls]),
+        (["_uuid", "acls", "name", "other_config", "ports"],
+         [[["uuid", "s"], owned("sw"), "sw", ["map", []], refs(name for name in ports)]]),
+        (["_uuid", "addresses", "enabled", "name", "parent_name", "port_security", "type"],
+         [[["uuid", name], ["set", []], port.get("enabled", ["set", []]), name, port.get("parent", ["set", []]),
+           ["set", []], ""] for name, port in ports.items()]),
+        (["_uuid", "acls", "name", "ports"],
+         [[["uuid", name], owned(name), name, refs(ports)] for name in groups]),
+        (["connections", "nb_cfg", "options"], [[["set", []], 0, ["map", list((options or {}).items())]]]),
+    ]
+    return "".join(json.dumps({"headings": headings, "data": data}) for headings, data in tables)
+
+
+def test_a_tier_with_pass_is_one_list():
+    """`pass` leaves all ACLs of its tier in OVN, whoever they belong to, and one list here."""
+    acls = [("a", "sw", "to-lport", 20, "ip4.src == 10.0.0.0/8", "pass", 0), ("b", "g", "to-lport", 10, "ip4", "drop", 0),
+            ("c", "g", "to-lport", 20, "tcp", "allow-related", 1), ("d", "sw", "to-lport", 10, "ip4", "drop", 1)]
+    done = run("ovn", input=northbound(acls, {"vm1": {}}, ["g"]))
+    assert (done.returncode, done.stderr) == (0, "")
+    policy = yaml.safe_load(done.stdout)
+    assert policy["ports"]["vm1"]["to"] == ["sw.g-to", "g-to-tier1", "sw-to-tier1", "ovn-default"]
+    assert [rule["action"] for rule in policy["acls"]["sw.g-to"]["rules"]] == ["pass", "drop"]
+
+
+def test_default_drop_and_closed_ports_of_ovn():
+    acls = [("a", "sw", "to-lport", 1, "tcp", "allow", 0)]
+    ports = {"vm1": {}, "off": {"enabled": False}, "child": {"parent": "vm1"}}
+    done = run("ovn", input=northbound(acls, ports, options={"default_acl_drop": "true"}))
+    policy = yaml.safe_load(done.stdout)
+    assert policy["acls"] == {"sw-to": {"rules": [{"id": "acl-a", "action": "allow-stateless", "protocol": ["tcp"]}]}}
+    assert policy["ports"] == {"vm1": {"interface": "vm1", "to": ["sw-to"]},
+                               "off": {"interface": "off", "from": [], "to": []}}
+    assert done.returncode == 1 and "port child: is inside port vm1 by a tag" in done.stderr
+
+
 def test_words_of_neutron_are_turned_round(daemon):
     """Neutron: ingress goes to the instance."""
     rules = [{"id": "in", "direction": "ingress", "ethertype": "IPv4", "security_group_id": "g", "protocol": "tcp",
