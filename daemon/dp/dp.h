@@ -235,8 +235,8 @@ int dp_usage_set(struct dp *dp, uint32_t port, const struct secg_usage *usage);
 /* What `sources`, sorted, does not name is forgotten. */
 int dp_sources_set(struct dp *dp, const struct dp_source *sources, size_t count);
 
-/* Timeout of a flow in ticks, given the port's table. Shared by listing and tests. */
-uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state,
+/* Timeout of a flow in ticks: its rule's, or that of the port's table. Shared by listing and tests. */
+uint32_t dp_flow_timeout(const struct secg_flow_key *key, const struct secg_flow *flow,
 			 const uint32_t timeout[8]);
 
 #endif

@@ -11,9 +11,14 @@
 #define READ_TRIES 4
 #define BATCH      4096u
 
-uint32_t dp_flow_timeout(const struct secg_flow_key *key, uint32_t state, const uint32_t timeout[8])
+uint32_t dp_flow_timeout(const struct secg_flow_key *key, const struct secg_flow *flow,
+			 const uint32_t timeout[8])
 {
-	return timeout[secg_flow_timeout(key->proto, state)];
+	uint32_t which = secg_flow_timeout(key->proto, flow->s.state);
+
+	if ((flow->s.state & SECG_FLOW_OWN_TIMEOUT) && secg_flow_is_own_timeout(which))
+		return flow->a.timeout;
+	return timeout[which];
 }
 
 int64_t dp_session_overdue(const struct dp *dp, const struct dp_session *session, uint32_t now)
@@ -24,7 +29,7 @@ int64_t dp_session_overdue(const struct dp *dp, const struct dp_session *session
 
 	if (!port)
 		return INT32_MAX;
-	return (int64_t)idle - dp_flow_timeout(&session->key, session->flow.s.state, port->timeout);
+	return (int64_t)idle - dp_flow_timeout(&session->key, &session->flow, port->timeout);
 }
 
 bool session_read_slot(const struct dp *dp, uint32_t slot, struct dp_session *ret_session)

@@ -12,7 +12,7 @@ static bool has_stateful_rules(const struct generation_port *entry, int directio
 }
 
 /* A direction without lists passes everything; it tracks when replies of the other one depend on it. */
-enum secg_action table_otherwise(const struct generation_port *entry, int direction)
+static enum secg_action default_of(const struct generation_port *entry, int direction)
 {
 	const struct port_list *list = &entry->port->list[direction];
 
@@ -22,7 +22,17 @@ enum secg_action table_otherwise(const struct generation_port *entry, int direct
 						     : SECG_ACTION_ALLOW_STATELESS;
 }
 
-static uint32_t flags_of(const struct generation_port *entry)
+enum secg_action table_otherwise(const struct generation_port *entry, int direction)
+{
+	enum secg_action action = default_of(entry, direction);
+
+	if (entry->port->is_audited && action != SECG_ACTION_ALLOW_STATELESS)
+		return SECG_ACTION_ALLOW;
+	return action;
+}
+
+/* Flags on which the verdict about a session hangs. */
+static uint32_t verdict_flags(const struct generation_port *entry)
 {
 	uint32_t flags = SECG_PORT_VALID;
 
@@ -32,10 +42,49 @@ static uint32_t flags_of(const struct generation_port *entry)
 			flags |= SECG_PORT_STATEFUL;
 	if (entry->port->is_tcp_strict)
 		flags |= SECG_PORT_TCP_STRICT;
+	if (entry->port->is_audited)
+		flags |= SECG_PORT_AUDIT;
 	/* What is kept must be found, also where no rule is left that tracks. */
 	if (entry->port->on_change == ON_CHANGE_KEEP)
 		flags |= SECG_PORT_KEEP | SECG_PORT_STATEFUL;
 	return flags;
+}
+
+static bool has_limits(const struct port_limits *limits)
+{
+	return limits->sessions || limits->sessions_per_source || limits->half_open;
+}
+
+static uint32_t flags_of(const struct generation_port *entry)
+{
+	const struct port *port = entry->port;
+	uint32_t flags = verdict_flags(entry);
+
+	if (port->on_change == ON_CHANGE_CUT)
+		flags |= SECG_PORT_CUT;
+	if (port->fails_open)
+		flags |= SECG_PORT_FAIL_OPEN;
+	if (port->is_anti_spoofed)
+		flags |= SECG_PORT_ANTI_SPOOF;
+	if (port->is_anti_spoofed && !port->allows_ra)
+		flags |= SECG_PORT_RA_GUARD;
+	if (port->is_anti_spoofed && !port->allows_dhcp_server)
+		flags |= SECG_PORT_DHCP_GUARD;
+	if (port->resets_expired)
+		flags |= SECG_PORT_RESET;
+	if (has_limits(&port->limits))
+		flags |= SECG_PORT_LIMITS;
+	/* One flag for both directions: the one that is not logged has no entry in secg_watch. An audited
+	 * default is told without it. */
+	if (port->list[SECG_FROM].log.rate || port->list[SECG_TO].log.rate)
+		flags |= SECG_PORT_LOG_DEFAULT;
+	return flags;
+}
+
+/* The programs compare counts as signed numbers. */
+static uint32_t limit_of(uint32_t limit)
+{
+	return limit > INT32_MAX ? INT32_MAX : limit;
 }
 
 /* Ticks are compared by their signed difference, so half their range is the longest timeout. */
@@ -73,7 +122,10 @@ void table_fill(struct secg_port *ret_table, const struct generation_port *entry
 		table.timeout[i] = ticks_of(seconds, ticks_per_second);
 	}
 	for (int direction = 0; direction < SECG_DIRECTIONS; direction++)
-		table.rules.otherwise[direction] = (uint8_t)table_otherwise(entry, direction);
+		table.rules.otherwise[direction] = (uint8_t)default_of(entry, direction);
+	table.rules.limit_sessions = limit_of(port->limits.sessions);
+	table.rules.limit_source = limit_of(port->limits.sessions_per_source);
+	table.rules.limit_half_open = limit_of(port->limits.half_open);
 	generation_spoof_pairs(table.spoof.pair, entry);
 	*ret_table = table;
 }
@@ -94,7 +146,7 @@ int table_digest(struct digest *ret_digest, const struct generation_port *entry)
 {
 	static const struct digest none;
 	struct digest_context context;
-	uint32_t flags = flags_of(entry);
+	uint32_t flags = verdict_flags(entry);
 
 	digest_init(&context);
 	digest_add(&context, &flags, sizeof(flags));

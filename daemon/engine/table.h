@@ -10,7 +10,7 @@
 /* Everything but the lines of policies and counters. */
 void table_fill(struct secg_port *ret_table, const struct generation_port *entry,
 		double ticks_per_second);
-/* What holds where no rule of the direction decides. */
+/* What holds where no rule of the direction decides; an audited port refuses nothing. */
 enum secg_action table_otherwise(const struct generation_port *entry, int direction);
 /* Infrastructure masks alone, for another side. */
 void table_set_side(struct secg_port *table, const struct generation_port *entry,

@@ -81,7 +81,7 @@ void view_fill(struct session_view *ret_view, const struct dp_session *session,
 {
 	const struct secg_flow_key *key = &session->key;
 	const struct secg_flow *flow = &session->flow;
-	uint32_t timeout = dp_flow_timeout(key, flow->s.state, context->timeout);
+	uint32_t timeout = dp_flow_timeout(key, flow, context->timeout);
 	struct session_view view = {
 		.port = context->port,
 		.domain = key->domain,

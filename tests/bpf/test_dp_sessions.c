@@ -233,12 +233,18 @@ static void test_delete_promoted(void **state)
 	assert_int_equal(dp_session_delete(dp, &session), -ENOENT);
 }
 
+static void note_expired(const struct dp_session *session, void *data)
+{
+	(void)session;
+	++*(int *)data;
+}
+
 static void test_sweep(void **state)
 {
 	_cleanup_(dp_closep) struct dp *dp = lab_dp(LAB_PINS, 0);
 	uint32_t second = (uint32_t)dp_ticks_per_second(dp);
 	struct dp_session_usage usage;
-	int freed = 0, rounds = 0;
+	int noted = 0, freed = 0, rounds = 0;
 
 	(void)state;
 	lab_flip(dp, 1, 10);
@@ -256,19 +262,20 @@ static void test_sweep(void **state)
 			put_overflow(dp, &session);
 	}
 	for (; freed < 20 && rounds < 200; rounds++) {
-		int r = dp_sessions_sweep(dp, 100, NULL, NULL);
+		int r = dp_sessions_sweep(dp, 100, note_expired, &noted);
 
 		assert_in_range(r, 0, 100);
 		freed += r;
 	}
 	assert_int_equal(freed, 20);
+	assert_int_equal(noted, 20);
 	assert_true(rounds >= 11);
 	assert_int_equal(dp_session_usage(dp, &usage), 0);
 	assert_int_equal(usage.used, 20);
 	assert_int_equal(list_from(dp, 0, SIZE_MAX), 19);
 	/* A whole round more finds nothing. */
 	for (rounds = 0; rounds < 20; rounds++)
-		assert_int_equal(dp_sessions_sweep(dp, 100, NULL, NULL), 0);
+		assert_int_equal(dp_sessions_sweep(dp, 100, note_expired, &noted), 0);
 }
 
 static void test_timeouts(void **state)
@@ -293,9 +300,16 @@ static void test_timeouts(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct secg_flow_key key = {.proto = rows[i].proto};
-		uint32_t word = rows[i].phase | SECG_FLOW_OPENED_TO | 9u << 16;
+		struct secg_flow flow = {.a.timeout = 99};
+		uint32_t expected = rows[i].expected;
 
-		assert_int_equal(dp_flow_timeout(&key, word, timeout), rows[i].expected);
+		flow.s.state = rows[i].phase | SECG_FLOW_OPENED_TO | 9u << 16;
+		assert_int_equal(dp_flow_timeout(&key, &flow, timeout), expected);
+		/* Its rule's own, but for what is half-open, closing or one-way. */
+		flow.s.state |= SECG_FLOW_OWN_TIMEOUT;
+		if (expected != 10 && expected != 12 && expected != 13)
+			expected = 99;
+		assert_int_equal(dp_flow_timeout(&key, &flow, timeout), expected);
 	}
 }
 

@@ -17,13 +17,12 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "compile/ids.h"
 #include "core/cleanup.h"
+#include "engine/generation.h"
 #include "rig_internal.h"
 #include "secg.skel.h"
 
 #define TABLE_LINES (1u << 16)
-#define COUNTERS    16384u
 #define NEW_FLOWS   4096u
 #define SEED        UINT64_C(0x5ec65ec65ec65ec7)
 
@@ -73,7 +72,7 @@ static void make_interfaces(void)
 			rig_die("interface %s: %m", names[i]);
 }
 
-static void load(struct rig *rig)
+static void load(struct rig *rig, bool has_few_fragments)
 {
 	struct secg *skel = secg__open();
 
@@ -83,11 +82,16 @@ static void load(struct rig *rig)
 	skel->rodata->secg_bucket_mask = RIG_BUCKETS - 1;
 	skel->rodata->secg_hash_seed = SEED;
 	bpf_map__set_max_entries(skel->maps.secg_table, TABLE_LINES);
-	bpf_map__set_max_entries(skel->maps.secg_rule_counters, COUNTERS);
+	bpf_map__set_max_entries(skel->maps.secg_rule_counters, RIG_COUNTERS);
 	bpf_map__set_max_entries(skel->maps.secg_port_counters, RIG_PORTS);
 	bpf_map__set_max_entries(skel->maps.secg_new, NEW_FLOWS);
 	bpf_map__set_max_entries(skel->maps.secg_established, RIG_BUCKETS * SECG_WAYS);
 	bpf_map__set_max_entries(skel->maps.secg_overflow, RIG_OVERFLOW);
+	bpf_map__set_max_entries(skel->maps.secg_usage, RIG_PORTS);
+	if (has_few_fragments) {
+		bpf_map__set_type(skel->maps.secg_fragments, BPF_MAP_TYPE_HASH);
+		bpf_map__set_max_entries(skel->maps.secg_fragments, 4);
+	}
 	if (secg__load(skel))
 		rig_die("load the object: %m");
 }
@@ -103,16 +107,16 @@ static void *map_memory(const struct bpf_map *map)
 	return memory;
 }
 
-void rig_open(struct rig **ret_rig)
+static void open_rig(struct rig **ret_rig, bool has_few_fragments)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 
-	if (!rig || ids_new(&rig->port_ids, 1, RIG_PORTS) < 0 ||
-	    ids_new(&rig->counter_ids, 1, COUNTERS) < 0)
+	if (!rig)
 		rig_die("no memory");
+	rig_init_policy(rig);
 	stay_on_one_cpu();
 	make_interfaces();
-	load(rig);
+	load(rig, has_few_fragments);
 	rig->lines = map_memory(rig->skel->maps.secg_table);
 	rig->selector = map_memory(rig->skel->maps.secg_selector);
 	rig->ifindex = map_memory(rig->skel->maps.secg_ifindex);
@@ -122,11 +126,21 @@ void rig_open(struct rig **ret_rig)
 	*ret_rig = rig;
 }
 
+void rig_open(struct rig **ret_rig)
+{
+	open_rig(ret_rig, false);
+}
+
+void rig_open_few_fragments(struct rig **ret_rig)
+{
+	open_rig(ret_rig, true);
+}
+
 void rig_close(struct rig *rig)
 {
 	rig_clear(rig);
-	ids_free(rig->port_ids);
-	ids_free(rig->counter_ids);
+	generation_free(rig->live);
+	rig_close_events(rig);
 	secg__destroy(rig->skel);
 	free(rig);
 }
@@ -162,33 +176,43 @@ static void clear_percpu(const struct bpf_map *map, uint32_t key)
 		rig_die("entry %u of %s: %m", key, bpf_map__name(map));
 }
 
+void rig_clear_rule(struct rig *rig, uint32_t number)
+{
+	clear_percpu(rig->skel->maps.secg_rule_counters, number);
+}
+
 static void clear_rule(const char *name, uint32_t id, bool is_new, void *data)
 {
-	const struct rig *rig = data;
-
 	(void)name;
 	(void)is_new;
-	clear_percpu(rig->skel->maps.secg_rule_counters, id);
+	rig_clear_rule(data, id);
 }
 
 void rig_clear_counters(struct rig *rig)
 {
-	ids_each(rig->counter_ids, clear_rule, rig);
+	ids_each(rig->live->counter_ids, clear_rule, rig);
 	for (uint32_t id = 0; id < RIG_PORTS; id++)
 		clear_percpu(rig->skel->maps.secg_port_counters, id);
 }
 
-struct secg_counter rig_rule(struct rig *rig, const char *port, const char *key)
+uint32_t rig_rule_number(struct rig *rig, const char *port, const char *key)
 {
 	_cleanup_free_ char *name = NULL;
-	struct secg_counter counter;
-	uint32_t index;
+	uint32_t number;
 
 	if (asprintf(&name, "%s\n%s", port, key) < 0)
 		rig_die("no memory");
-	if (ids_find(rig->counter_ids, name, &index) < 0)
+	if (ids_find(rig->live->counter_ids, name, &number) < 0)
 		rig_die("port %s has no rule %s", port, key);
-	read_percpu(rig->skel->maps.secg_rule_counters, index, (uint64_t *)&counter, 2);
+	return number;
+}
+
+struct secg_counter rig_rule(struct rig *rig, const char *port, const char *key)
+{
+	struct secg_counter counter;
+
+	read_percpu(rig->skel->maps.secg_rule_counters, rig_rule_number(rig, port, key),
+		    (uint64_t *)&counter, 2);
 	return counter;
 }
 

@@ -10,15 +10,17 @@
 
 #include <stdbool.h>
 
+#include <secg/event.h>
 #include <secg/flow.h>
 #include <secg/policy.h>
 
 #include "packets.h"
 
-#define RIG_BUCKETS          64  /* of the established table, SECG_WAYS slots each */
-#define RIG_OVERFLOW         8   /* entries of the table beside it */
-#define RIG_PORTS            16  /* port ids */
-#define RIG_TICKS_PER_SECOND 100 /* in which timeouts of a document are counted */
+#define RIG_BUCKETS          64    /* of the established table, SECG_WAYS slots each */
+#define RIG_OVERFLOW         8     /* entries of the table beside it */
+#define RIG_PORTS            16    /* port ids */
+#define RIG_COUNTERS         16384 /* rule counters */
+#define RIG_TICKS_PER_SECOND 100   /* in which timeouts of a document are counted */
 
 enum rig_hook {
 	RIG_XDP,
@@ -28,17 +30,7 @@ enum rig_hook {
 };
 
 struct secg; /* the skeleton */
-struct ids;
-struct config;
-struct compiled;
-
-/* What the live generation says of a port id. */
-struct rig_port {
-	struct compiled *policy[SECG_DIRECTIONS]; /* NULL: no rules */
-	uint32_t generation;                      /* secg_port.policy_generation */
-	uint32_t flags;
-	uint8_t otherwise[SECG_DIRECTIONS];
-};
+struct generation;
 
 struct rig {
 	struct secg *skel;
@@ -46,16 +38,16 @@ struct rig {
 	uint64_t *selector;
 	struct secg_ifindex *ifindex;
 	struct secg_slot *slots;
-	enum rig_hook from; /* which hook judges direction from; rig_judge reads it */
-	uint64_t generation;
-	struct ids *port_ids;
-	struct ids *counter_ids;
-	struct config *config;
-	struct rig_port ports[RIG_PORTS]; /* by id */
+	enum rig_hook from;       /* which hook judges direction from; rig_judge reads it */
+	uint64_t generation;      /* its number */
+	struct ring_buffer *ring; /* NULL before the first look */
+	struct generation *live;  /* as the daemon builds it; without ports before rig_policy */
 };
 
 /* Interfaces there are: lo, p1, p2, p3. */
 void rig_open(struct rig **ret_rig);
+/* Verdicts of fragments cannot be forgotten in favour of others: with four of them the map is full. */
+void rig_open_few_fragments(struct rig **ret_rig);
 void rig_close(struct rig *rig);
 
 /*
@@ -100,6 +92,21 @@ struct rig_verdict rig_judge(struct rig *rig, enum secg_direction direction,
 struct secg_counter rig_rule(struct rig *rig, const char *port, const char *key);
 struct secg_counter rig_infra(struct rig *rig, const char *port, enum secg_infra bit);
 uint64_t rig_reason(struct rig *rig, uint32_t port_id, enum secg_reason reason);
+
+/* Makes, or with NULL takes away, what is told under a key of secg_watch. */
+void rig_watch(struct rig *rig, uint32_t key, const struct secg_watch *watch);
+struct secg_watch rig_watched(struct rig *rig, uint32_t key);
+/* The key of a rule of p1: its number. */
+uint32_t rig_rule_number(struct rig *rig, const char *port, const char *key);
+/* Takes what has been told, at most `max` records; returns how many there were. Of records other than
+ * rejects the tail is zero. */
+size_t rig_events(struct rig *rig, struct secg_event_reject *ret_events, size_t max);
+/* Records of a kind that found no room. */
+uint64_t rig_events_lost(struct rig *rig, uint32_t kind);
+struct secg_usage rig_usage(struct rig *rig, const char *port);
+void rig_set_usage(struct rig *rig, const char *port, struct secg_usage usage);
+/* Sessions of a source; -1: the map does not know it. */
+int64_t rig_source(struct rig *rig, const char *port, const char *address);
 
 enum rig_where {
 	RIG_NEW,

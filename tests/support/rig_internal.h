@@ -9,5 +9,10 @@
 void rig_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void rig_clear_sessions(struct rig *rig);
 void rig_clear_counters(struct rig *rig);
+void rig_clear_rule(struct rig *rig, uint32_t number);
+void rig_init_policy(struct rig *rig);
+/* Forgets watches, records and what was counted for limits. */
+void rig_clear_events(struct rig *rig);
+void rig_close_events(struct rig *rig);
 
 #endif

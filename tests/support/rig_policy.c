@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A policy document to table memory: parsed and compiled by the daemon's own code, laid out as
- * include/secg/policy.h says. Two halves of the table take turns; no program runs meanwhile.
+ * A policy document to table memory: a generation built by the daemon's own code, its blocks placed as a
+ * commit does. Two halves of the table take turns; no program runs meanwhile.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compile/ids.h"
-#include "compile/policy.h"
-#include "model/config.h"
+#include "engine/generation.h"
 #include "rig_internal.h"
 #include "secg.skel.h"
 
@@ -41,7 +39,7 @@ static uint32_t place(struct half *half, const void *from, size_t bytes)
 	return line;
 }
 
-static struct config *parse(const char *document)
+static struct config *parse(const char *document, json_t **ret_json)
 {
 	_cleanup_(errors_fini) struct errors errs = {0};
 	_cleanup_free_ char *text = strdup(document);
@@ -60,136 +58,97 @@ static struct config *parse(const char *document)
 	if (config_parse(&config, json, NULL, &errs) < 0)
 		rig_die("%s: %s", errs.count ? errs.items[0].field : "?",
 			errs.count ? errs.items[0].message : "config_parse failed");
-	json_decref(json);
+	*ret_json = json;
 	return config;
 }
 
-static struct compiled *compile(const struct port *port, const struct port_list *list)
+/* ── the daemon's generation ────────────────────────────────────────────────────────────────────── */
+
+static enum port_side side_of(const char *interface, void *data)
+{
+	(void)interface;
+	(void)data;
+	return PORT_SIDE_WORKLOAD;
+}
+
+/* No ports yet; numbers small enough for the rig's maps. */
+static struct generation *empty_generation(void)
+{
+	struct store_state state = {.document = json_object(), .policies = json_object()};
+	struct generation *generation;
+
+	if (!state.document || !state.policies || ids_new(&state.ports, 1, RIG_PORTS) < 0 ||
+	    ids_new(&state.counters, 1, RIG_COUNTERS) < 0 ||
+	    generation_from_store(&generation, &state) < 0)
+		rig_die("no memory");
+	generation->table = calloc(1, sizeof(*generation->table));
+	return generation;
+}
+
+static struct generation *build(const struct rig *rig, const char *document)
 {
 	_cleanup_(errors_fini) struct errors errs = {0};
-	struct compiled *compiled;
+	struct generation_context context = {
+		.live = rig->live,
+		.number = rig->generation,
+		.etag = rig->generation,
+		.counter_limit = RIG_COUNTERS,
+		.ticks_per_second = RIG_TICKS_PER_SECOND,
+		.side = side_of,
+	};
+	struct generation *generation;
+	struct config *config;
+	json_t *json;
 
-	if (!list->is_given || !list->acl_count)
-		return NULL;
-	if (compile_policy(&compiled, (const struct acl *const *)list->acls, list->acl_count,
-			   port->is_audited, "port", &errs) < 0)
-		rig_die("%s", errs.count ? errs.items[0].message : "compile_policy failed");
-	return compiled;
+	config = parse(document, &json);
+	if (generation_build(&generation, config, json, &context, &errs) < 0)
+		rig_die("%s", errs.count ? errs.items[0].message : "generation_build failed");
+	json_decref(json);
+	return generation;
 }
 
-/* An absent direction passes everything, tracked where replies of the other one hang on it. */
-static void fill(struct rig_port *ret_port, const struct port *port)
+/* Every generation has all its blocks in its own half. */
+static int forget_line(struct block *block, void *data)
 {
-	bool is_stateful[SECG_DIRECTIONS];
-
-	*ret_port = (struct rig_port){.flags = SECG_PORT_VALID};
-	for (int d = 0; d < SECG_DIRECTIONS; d++) {
-		ret_port->policy[d] = compile(port, &port->list[d]);
-		is_stateful[d] = ret_port->policy[d] && ret_port->policy[d]->is_stateful;
-	}
-	for (int d = 0; d < SECG_DIRECTIONS; d++) {
-		enum secg_action action = port->list[d].otherwise;
-
-		if (!port->list[d].is_given)
-			action = is_stateful[!d] ? SECG_ACTION_ALLOW : SECG_ACTION_ALLOW_STATELESS;
-		ret_port->otherwise[d] = (uint8_t)action;
-		if (is_stateful[d] || action == SECG_ACTION_ALLOW)
-			ret_port->flags |= SECG_PORT_STATEFUL;
-	}
-	if (port->is_tcp_strict)
-		ret_port->flags |= SECG_PORT_TCP_STRICT;
-	/* Kept sessions are looked up even where no rule tracks any more. */
-	if (port->on_change == ON_CHANGE_KEEP)
-		ret_port->flags |= SECG_PORT_KEEP | SECG_PORT_STATEFUL;
+	(void)data;
+	block->line = 0;
+	return 0;
 }
 
-static bool is_same_policy(const struct compiled *a, const struct compiled *b)
+static int place_block(struct block *block, void *data)
 {
-	if (!a || !b)
-		return a == b;
-	if (a->line_count != b->line_count || a->rule_count != b->rule_count ||
-	    memcmp(a->lines, b->lines, a->line_count * sizeof(*a->lines)) != 0)
-		return false;
-	for (size_t i = 0; i < a->rule_count; i++)
-		if (strcmp(a->rule_keys[i], b->rule_keys[i]) != 0)
-			return false;
-	return true;
+	struct half *half = data;
+
+	if (block->line)
+		return 0;
+	block->line = place(half, block->lines, block->line_count * sizeof(*block->lines));
+	if (block->tree.lines)
+		own_move(&half->lines[block->line], &block->tree, block->line);
+	return 0;
 }
 
-static bool is_same(const struct rig_port *a, const struct rig_port *b)
+/* Numbers that nobody has any more start from zero when they are given again. */
+static void clear_if_gone(const char *name, uint32_t id, bool is_new, void *data)
 {
-	return a->flags == b->flags &&
-	       memcmp(a->otherwise, b->otherwise, sizeof(a->otherwise)) == 0 &&
-	       is_same_policy(a->policy[SECG_FROM], b->policy[SECG_FROM]) &&
-	       is_same_policy(a->policy[SECG_TO], b->policy[SECG_TO]);
+	struct rig *rig = data;
+	uint32_t other;
+
+	(void)is_new;
+	if (ids_find(rig->live->counter_ids, name, &other) < 0)
+		rig_clear_rule(rig, id);
 }
 
-/* Line of the counter indices of a direction's rules. */
-static uint32_t place_counters(struct rig *rig, struct half *half, const char *port,
-			       const struct compiled *compiled)
+static void go_live(struct rig *rig, struct generation *next)
 {
-	uint32_t line = place(half, NULL, compiled->rule_count * sizeof(uint32_t));
-	uint32_t *indices = half->lines[line].w;
+	struct generation *before = rig->live;
 
-	for (size_t i = 0; i < compiled->rule_count; i++) {
-		_cleanup_free_ char *name = NULL;
-
-		if (asprintf(&name, "%s\n%s", port, compiled->rule_keys[i]) < 0 ||
-		    ids_get(rig->counter_ids, name, &indices[i]) < 0)
-			rig_die("no counters are left");
-	}
-	return line;
-}
-
-static void place_port(struct rig *rig, struct half *half, uint32_t ports, uint32_t id,
-		       const struct port *port)
-{
-	struct secg_port *to = (struct secg_port *)&half->lines[ports] + id;
-	const struct rig_port *from = &rig->ports[id];
-
-	to->flags = from->flags;
-	to->policy_generation = from->generation;
-	to->domain = (uint16_t)id;
-	port_infra_masks(to->infra, port,
-			 port->side == PORT_SIDE_HOST ? PORT_SIDE_HOST : PORT_SIDE_WORKLOAD);
-	for (int i = 0; i < SECG_TIMEOUT_COUNT; i++)
-		to->timeout[i] = RIG_TICKS_PER_SECOND *
-				 (port->timeout_s[i] ? port->timeout_s[i] : timeout_default_s[i]);
-	for (int d = 0; d < SECG_DIRECTIONS; d++) {
-		const struct compiled *policy = from->policy[d];
-
-		to->rules.otherwise[d] = from->otherwise[d];
-		if (!policy)
-			continue;
-		to->rules.policy[d] =
-			place(half, policy->lines, policy->line_count * sizeof(*policy->lines));
-		to->rules.counters[d] = place_counters(rig, half, port->name, policy);
-	}
-}
-
-static void drop_port(struct rig_port *port)
-{
-	for (int d = 0; d < SECG_DIRECTIONS; d++)
-		if (port->policy[d])
-			compiled_free(port->policy[d]);
-	*port = (struct rig_port){0};
-}
-
-/* The port's new rules in place of its old ones; the generation moves when they differ. */
-static uint32_t renew(struct rig *rig, const struct port *port)
-{
-	struct rig_port fresh;
-	uint32_t id;
-
-	if (ids_get(rig->port_ids, port->name, &id) < 0)
-		rig_die("no port ids are left");
-	fill(&fresh, port);
-	fresh.generation = (uint32_t)rig->generation;
-	if (rig->ports[id].generation && is_same(&rig->ports[id], &fresh))
-		fresh.generation = rig->ports[id].generation;
-	drop_port(&rig->ports[id]);
-	rig->ports[id] = fresh;
-	return id;
+	rig->live = next;
+	ids_each(before->counter_ids, clear_if_gone, rig);
+	generation_free(before);
+	ids_clear_new(next->port_ids);
+	ids_clear_new(next->counter_ids);
+	ids_settle(next->port_ids);
+	ids_settle(next->counter_ids);
 }
 
 static void clear_ifindex(struct rig *rig)
@@ -216,47 +175,52 @@ void rig_policy(struct rig *rig, const char *document)
 {
 	uint32_t half_lines =
 		(bpf_map__max_entries(rig->skel->maps.secg_table) - SECG_ONES_LINES) / 2;
-	struct config *config = parse(document);
-	struct secg_root root = {
-		.magic = SECG_MAGIC, .layout = SECG_LAYOUT, .port_count = RIG_PORTS};
 	struct half half = {.lines = rig->lines};
-	uint32_t ids[RIG_PORTS];
+	struct generation *next;
+	struct secg_root root = {
+		.magic = SECG_MAGIC,
+		.layout = SECG_LAYOUT,
+		.port_count = RIG_PORTS,
+		.ticks_q8 = RIG_TICKS_PER_SECOND << 8,
+	};
 
 	root.generation = ++rig->generation;
+	next = build(rig, document);
 	half.next = SECG_ONES_LINES + (uint32_t)(rig->generation & 1) * half_lines;
 	half.limit = half.next + half_lines;
 	root.ports = place(&half, NULL, RIG_PORTS * PORT_LINES * sizeof(struct secg_line));
-	for (size_t i = 0; i < config->port_count; i++)
-		ids[i] = renew(rig, &config->ports[i]);
+	generation_each_block(next, forget_line, NULL);
+	generation_each_block(next, place_block, &half);
+	generation_resolve(next);
+	memcpy(&half.lines[root.ports], next->table, next->table_count * sizeof(*next->table));
 	clear_ifindex(rig);
-	for (size_t i = 0; i < config->port_count; i++) {
-		place_port(rig, &half, root.ports, ids[i], &config->ports[i]);
-		place_ifindex(rig, ids[i], &config->ports[i]);
-	}
-	if (rig->config)
-		config_free(rig->config);
-	rig->config = config;
+	for (size_t i = 0; i < next->port_count; i++)
+		place_ifindex(rig, next->ports[i].id, next->ports[i].port);
 	rig->selector[SECG_SELECTOR_ROOT] = place(&half, &root, sizeof(root));
+	go_live(rig, next);
+}
+
+void rig_init_policy(struct rig *rig)
+{
+	rig->live = empty_generation();
 }
 
 void rig_clear(struct rig *rig)
 {
 	rig_clear_sessions(rig);
 	rig_clear_counters(rig);
+	rig_clear_events(rig);
 	rig->selector[SECG_SELECTOR_ROOT] = 0;
 	clear_ifindex(rig);
-	for (int i = 0; i < RIG_PORTS; i++)
-		drop_port(&rig->ports[i]);
-	if (rig->config)
-		config_free(rig->config);
-	rig->config = NULL;
+	generation_free(rig->live);
+	rig->live = empty_generation();
 }
 
 uint32_t rig_port_id(struct rig *rig, const char *port)
 {
 	uint32_t id;
 
-	if (ids_find(rig->port_ids, port, &id) < 0)
+	if (ids_find(rig->live->port_ids, port, &id) < 0)
 		rig_die("no port %s", port);
 	return id;
 }
