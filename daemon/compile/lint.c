@@ -4,17 +4,76 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "compile/lint_internal.h"
 
-const json_t *lint_rule_json(const struct acl *acl, size_t rule)
+size_t lint_acl_index(const struct config *config, const struct acl *acl)
 {
-	return json_array_get(json_object_get(acl->json, "rules"), rule);
+	uintptr_t place = (uintptr_t)acl, first = (uintptr_t)config->acls;
+	size_t group;
+
+	if (place >= first && place < (uintptr_t)(config->acls + config->acl_count))
+		return (size_t)(acl - config->acls);
+	group = (place - (uintptr_t)config->security_groups) / sizeof(*config->security_groups);
+	return config->acl_count + SECG_DIRECTIONS * group +
+	       (size_t)(acl - config->security_groups[group].rules);
 }
 
-char *lint_rule_field(const struct acl *acl, size_t rule)
+bool lint_touches_acl(const struct lint *lint, size_t index)
 {
-	return finding_text("acls.%s.rules[%zu]", acl->name, rule);
+	size_t acls = lint->config->acl_count;
+
+	return index < acls ? lint_touches(lint, OBJECT_ACL, index)
+			    : lint_touches(lint, OBJECT_SECURITY_GROUP,
+					   (index - acls) / SECG_DIRECTIONS);
+}
+
+/* The object whose rule it is, as written, and the place of the rule there: a security group's rules of
+ * both directions are one list. */
+static const json_t *find_object(const struct config *config, const struct acl *acl,
+				 const char **ret_name)
+{
+	size_t index = lint_acl_index(config, acl);
+	const struct security_group *group;
+
+	*ret_name = acl->name;
+	if (index < config->acl_count)
+		return acl->json;
+	group = &config->security_groups[(index - config->acl_count) / SECG_DIRECTIONS];
+	*ret_name = group->name;
+	return group->json;
+}
+
+static size_t find_rule(const json_t *rules, const char *id)
+{
+	size_t i = 0;
+
+	while (i < json_array_size(rules) &&
+	       strcmp(json_string_value(json_object_get(json_array_get(rules, i), "id")), id) != 0)
+		i++;
+	return i;
+}
+
+const json_t *lint_rule_json(const struct config *config, const struct acl *acl, size_t rule)
+{
+	const char *name;
+	const json_t *rules = json_object_get(find_object(config, acl, &name), "rules");
+
+	if (lint_is_security_group(config, acl))
+		rule = find_rule(rules, acl->rules[rule].id);
+	return json_array_get(rules, rule);
+}
+
+char *lint_rule_field(const struct config *config, const struct acl *acl, size_t rule)
+{
+	const char *name;
+	const json_t *rules = json_object_get(find_object(config, acl, &name), "rules");
+
+	if (!lint_is_security_group(config, acl))
+		return finding_text("acls.%s.rules[%zu]", name, rule);
+	return finding_text("security_groups.%s.rules[%zu]", name,
+			    rule < acl->rule_count ? find_rule(rules, acl->rules[rule].id) : 0);
 }
 
 bool lint_may_go_on(struct lint *lint, const struct acl *acl, size_t rule)
@@ -22,7 +81,7 @@ bool lint_may_go_on(struct lint *lint, const struct acl *acl, size_t rule)
 	if (!work_is_over(&lint->work))
 		return true;
 	if (!lint->skipped_from)
-		lint->skipped_from = lint_rule_field(acl, rule);
+		lint->skipped_from = lint_rule_field(lint->config, acl, rule);
 	return false;
 }
 
@@ -124,7 +183,7 @@ char *lint_verdict_text(const struct ruleset *set, uint32_t slot,
 
 static void lint_fini(struct lint *lint)
 {
-	for (size_t i = 0; lint->is_dead && i < lint->config->acl_count; i++)
+	for (size_t i = 0; lint->is_dead && i < lint_acl_total(lint->config); i++)
 		free(lint->is_dead[i]);
 	free(lint->is_dead);
 	free(lint->skipped_from);
@@ -165,7 +224,7 @@ int lint_run(const struct config *config, const struct lint_scope *scope, uint64
 	};
 	int r;
 
-	lint.is_dead = calloc(config->acl_count + 1, sizeof(*lint.is_dead));
+	lint.is_dead = calloc(lint_acl_total(config) + 1, sizeof(*lint.is_dead));
 	if (!lint.is_dead)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {

@@ -8,7 +8,7 @@ static int report(struct lint *lint, const struct ruleset *set, uint32_t slot,
 		  const struct reach_verdict *verdict)
 {
 	return findings_add(lint->findings, lint_verdict_code(verdict),
-			    lint_rule_field(set->acls[0], slot),
+			    lint_rule_field(lint->config, set->acls[0], slot),
 			    lint_verdict_text(set, slot, verdict));
 }
 
@@ -39,9 +39,9 @@ static bool touches_port(const struct lint *lint, size_t index)
 	bool is_touched = lint_touches(lint, OBJECT_PORT, index);
 
 	for (int d = 0; d < SECG_DIRECTIONS; d++)
-		for (size_t i = 0; i < lint_acl_count(&port->list[d]) && !is_touched; i++)
-			is_touched = lint_touches(lint, OBJECT_ACL,
-						  lint_acl_index(lint, port->list[d].acls[i]));
+		for (size_t i = 0; i < port->list[d].acl_count && !is_touched; i++)
+			is_touched = lint_touches_acl(
+				lint, lint_acl_index(lint->config, port->list[d].acls[i]));
 	return is_touched;
 }
 
@@ -50,29 +50,29 @@ static void mark_wanted(const struct lint *lint, bool *is_wanted)
 {
 	const struct config *config = lint->config;
 
-	for (size_t i = 0; i < config->acl_count; i++)
-		is_wanted[i] = lint_touches(lint, OBJECT_ACL, i);
+	for (size_t i = 0; i < lint_acl_total(config); i++)
+		is_wanted[i] = lint_touches_acl(lint, i);
 	for (size_t i = 0; i < config->port_count; i++) {
 		if (!touches_port(lint, i))
 			continue;
 		for (int d = 0; d < SECG_DIRECTIONS; d++) {
 			const struct port_list *list = &config->ports[i].list[d];
 
-			for (size_t j = 0; j < lint_acl_count(list); j++)
-				is_wanted[lint_acl_index(lint, list->acls[j])] = true;
+			for (size_t j = 0; j < list->acl_count; j++)
+				is_wanted[lint_acl_index(lint->config, list->acls[j])] = true;
 		}
 	}
 }
 
 int lint_acls(struct lint *lint)
 {
-	_cleanup_free_ bool *is_wanted = calloc(lint->config->acl_count + 1, sizeof(bool));
+	_cleanup_free_ bool *is_wanted = calloc(lint_acl_total(lint->config) + 1, sizeof(bool));
 
 	if (!is_wanted)
 		return -ENOMEM;
 	mark_wanted(lint, is_wanted);
-	for (size_t i = 0; i < lint->config->acl_count; i++) {
-		const struct acl *acl = &lint->config->acls[i];
+	for (size_t i = 0; i < lint_acl_total(lint->config); i++) {
+		const struct acl *acl = lint_acl_at(lint->config, i);
 		_cleanup_(ruleset_fini) struct ruleset set = {0};
 		int r;
 
@@ -83,7 +83,7 @@ int lint_acls(struct lint *lint)
 			continue;
 		r = ruleset_init(&set, &acl, 1, &lint->work);
 		if (r >= 0)
-			r = judge(lint, &set, lint_touches(lint, OBJECT_ACL, i), lint->is_dead[i]);
+			r = judge(lint, &set, lint_touches_acl(lint, i), lint->is_dead[i]);
 		if (r < 0)
 			return r;
 	}

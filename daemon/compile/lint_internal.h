@@ -28,26 +28,36 @@ static inline bool lint_touches(const struct lint *lint, enum object_kind kind, 
 	return !lint->scope || lint->scope->is_touched[kind][index];
 }
 
-static inline size_t lint_acl_index(const struct lint *lint, const struct acl *acl)
+/*
+ * All lists of rules in a row: ACLs, then those of security groups, one for each direction. An index below
+ * means that row.
+ */
+static inline size_t lint_acl_total(const struct config *config)
 {
-	return (size_t)(acl - lint->config->acls);
+	return config->acl_count + SECG_DIRECTIONS * config->security_group_count;
 }
 
-/* ACLs of the document in a list. Behind them stand the rules of security groups, which no finding is
- * about: they are in no ACL, and their order says nothing. */
-static inline size_t lint_acl_count(const struct port_list *list)
+static inline const struct acl *lint_acl_at(const struct config *config, size_t index)
 {
-	size_t count = 0;
+	size_t behind = index - config->acl_count;
 
-	while (count < list->acl_count && list->acls[count]->json)
-		count++;
-	return count;
+	if (index < config->acl_count)
+		return &config->acls[index];
+	return &config->security_groups[behind / SECG_DIRECTIONS].rules[behind % SECG_DIRECTIONS];
+}
+
+size_t lint_acl_index(const struct config *config, const struct acl *acl);
+/* Whether the run is about the ACL, or the security group. */
+bool lint_touches_acl(const struct lint *lint, size_t index);
+static inline bool lint_is_security_group(const struct config *config, const struct acl *acl)
+{
+	return lint_acl_index(config, acl) >= config->acl_count;
 }
 
 /* The rule as written; lends. */
-const json_t *lint_rule_json(const struct acl *acl, size_t rule);
+const json_t *lint_rule_json(const struct config *config, const struct acl *acl, size_t rule);
 /* "acls.web.rules[2]"; NULL: no memory. */
-char *lint_rule_field(const struct acl *acl, size_t rule);
+char *lint_rule_field(const struct config *config, const struct acl *acl, size_t rule);
 /* The work is over: false, and the place is noted. -ENOMEM is told by the note's absence. */
 bool lint_may_go_on(struct lint *lint, const struct acl *acl, size_t rule);
 /* "rule "a" (drop) before it matches every packet that it matches" and the like; NULL: no memory. */

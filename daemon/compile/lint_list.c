@@ -37,8 +37,8 @@ static void lists_fini(struct lists *lists)
 	for (size_t i = 0; lists->candidates && i < lists->acl_count; i++) {
 		struct candidate *candidate = &lists->candidates[i];
 
-		for (size_t j = 0; candidate->messages && j < lists->config->acls[i].rule_count;
-		     j++)
+		for (size_t j = 0;
+		     candidate->messages && j < lint_acl_at(lists->config, i)->rule_count; j++)
 			free(candidate->messages[j]);
 		free(candidate->messages);
 		free(candidate->is_open);
@@ -88,7 +88,7 @@ static int collect(struct lists *lists)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->port_count; i++)
 		for (int d = 0; d < SECG_DIRECTIONS; d++)
-			if (lint_acl_count(&config->ports[i].list[d]) > 1)
+			if (config->ports[i].list[d].acl_count > 1)
 				lists->items[lists->count++] = (struct list){
 					.port = &config->ports[i],
 					.direction = (enum secg_direction)d,
@@ -112,10 +112,10 @@ static void mark_wanted(const struct lint *lint, struct lists *lists)
 			&config->ports[i / SECG_DIRECTIONS].list[i % SECG_DIRECTIONS];
 		bool is_touched = lint_touches(lint, OBJECT_PORT, i / SECG_DIRECTIONS);
 
-		for (size_t j = 0; j < lint_acl_count(list); j++) {
-			size_t acl = lint_acl_index(lint, list->acls[j]);
+		for (size_t j = 0; j < list->acl_count; j++) {
+			size_t acl = lint_acl_index(lint->config, list->acls[j]);
 
-			is_touched |= lint_touches(lint, OBJECT_ACL, acl);
+			is_touched |= lint_touches_acl(lint, acl);
 			lists->candidates[acl].is_wanted |= is_touched && j > 0;
 		}
 	}
@@ -123,8 +123,9 @@ static void mark_wanted(const struct lint *lint, struct lists *lists)
 		const struct port_list *list =
 			&config->ports[i / SECG_DIRECTIONS].list[i % SECG_DIRECTIONS];
 
-		if (lint_acl_count(list))
-			lists->candidates[lint_acl_index(lint, list->acls[0])].is_wanted = false;
+		if (list->acl_count)
+			lists->candidates[lint_acl_index(lint->config, list->acls[0])].is_wanted =
+				false;
 	}
 }
 
@@ -132,7 +133,7 @@ static int add_room(struct lists *lists)
 {
 	for (size_t i = 0; i < lists->acl_count; i++) {
 		struct candidate *candidate = &lists->candidates[i];
-		size_t rules = lists->config->acls[i].rule_count + 1;
+		size_t rules = lint_acl_at(lists->config, i)->rule_count + 1;
 
 		if (!candidate->is_wanted)
 			continue;
@@ -143,6 +144,20 @@ static int add_room(struct lists *lists)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* Security groups that a port wears are a union: that one has what another has is no mistake. */
+static bool is_union(const struct lint *lint, const struct ruleset *set, uint32_t slot,
+		     const struct reach_verdict *verdict)
+{
+	const struct config *config = lint->config;
+
+	if (!lint_is_security_group(config, set->acls[set->rules[slot].acl]))
+		return false;
+	for (size_t i = 0; i < verdict->by_count; i++)
+		if (!lint_is_security_group(config, set->acls[set->rules[verdict->by[i]].acl]))
+			return false;
+	return true;
 }
 
 /* One rule in one list. */
@@ -156,7 +171,7 @@ static int judge_rule(struct lint *lint, const struct list *list, const struct r
 	r = reach_judge(set, slot, &lint->scratch, &lint->work, &verdict);
 	if (r < 0)
 		return r;
-	if (!lint_is_dead(&verdict)) {
+	if (!lint_is_dead(&verdict) || is_union(lint, set, slot, &verdict)) {
 		candidate->is_open[index] = true;
 		return 0;
 	}
@@ -177,12 +192,11 @@ static int judge_list(struct lint *lint, struct lists *lists, const struct list 
 	_cleanup_(ruleset_fini) struct ruleset set = {0};
 	int r;
 
-	r = ruleset_init(&set, (const struct acl *const *)acls->acls, lint_acl_count(acls),
-			 &lint->work);
+	r = ruleset_init(&set, (const struct acl *const *)acls->acls, acls->acl_count, &lint->work);
 	for (uint32_t slot = 0; r >= 0 && slot < set.rule_count; slot++) {
 		const struct ruleset_rule *rule = &set.rules[slot];
 		const struct acl *acl = set.acls[rule->acl];
-		size_t i = lint_acl_index(lint, acl);
+		size_t i = lint_acl_index(lint->config, acl);
 		struct candidate *candidate = &lists->candidates[i];
 
 		if (!candidate->is_wanted || candidate->is_open[rule->index] ||
@@ -199,8 +213,8 @@ static bool has_wanted(const struct lint *lint, const struct lists *lists, const
 {
 	const struct port_list *acls = port_list(list);
 
-	for (size_t i = 1; i < lint_acl_count(acls); i++)
-		if (lists->candidates[lint_acl_index(lint, acls->acls[i])].is_wanted)
+	for (size_t i = 1; i < acls->acl_count; i++)
+		if (lists->candidates[lint_acl_index(lint->config, acls->acls[i])].is_wanted)
 			return true;
 	return false;
 }
@@ -209,7 +223,7 @@ static int report(struct lint *lint, struct lists *lists)
 {
 	for (size_t i = 0; i < lists->acl_count; i++) {
 		struct candidate *candidate = &lists->candidates[i];
-		const struct acl *acl = &lists->config->acls[i];
+		const struct acl *acl = lint_acl_at(lists->config, i);
 
 		for (size_t j = 0; candidate->is_wanted && j < acl->rule_count; j++) {
 			int r;
@@ -217,7 +231,8 @@ static int report(struct lint *lint, struct lists *lists)
 			if (candidate->is_open[j] || !candidate->messages[j])
 				continue;
 			r = findings_add(lint->findings, lint_verdict_code(&candidate->verdicts[j]),
-					 lint_rule_field(acl, j), TAKE_PTR(candidate->messages[j]));
+					 lint_rule_field(lint->config, acl, j),
+					 TAKE_PTR(candidate->messages[j]));
 			if (r < 0)
 				return r;
 			lint->is_dead[i][j] = true;
@@ -230,8 +245,8 @@ int lint_lists(struct lint *lint)
 {
 	_cleanup_(lists_fini) struct lists lists = {
 		.config = lint->config,
-		.acl_count = lint->config->acl_count,
-		.candidates = calloc(lint->config->acl_count + 1, sizeof(struct candidate)),
+		.acl_count = lint_acl_total(lint->config),
+		.candidates = calloc(lint_acl_total(lint->config) + 1, sizeof(struct candidate)),
 	};
 	int r;
 

@@ -116,8 +116,8 @@ static void use_port(struct usage *usage, const struct port *port)
 	const struct config *config = usage->config;
 
 	for (int d = 0; d < SECG_DIRECTIONS; d++)
-		for (size_t i = 0; i < lint_acl_count(&port->list[d]); i++)
-			usage->acls[port->list[d].acls[i] - config->acls] = true;
+		for (size_t i = 0; i < port->list[d].acl_count; i++)
+			usage->acls[lint_acl_index(config, port->list[d].acls[i])] = true;
 	for (size_t i = 0; i < port->security_group_count; i++)
 		usage->security_groups[port->security_groups[i] - config->security_groups] = true;
 	if (port->macip)
@@ -153,7 +153,7 @@ static int judge_unused(struct lint *lint)
 		.config = config,
 		.groups = calloc(config->group_count + 1, sizeof(bool)),
 		.services = calloc(config->service_count + 1, sizeof(bool)),
-		.acls = calloc(config->acl_count + 1, sizeof(bool)),
+		.acls = calloc(lint_acl_total(config) + 1, sizeof(bool)),
 		.security_groups = calloc(config->security_group_count + 1, sizeof(bool)),
 		.macips = calloc(config->macip_count + 1, sizeof(bool)),
 	};

@@ -53,7 +53,7 @@ static int port_compare(const void *a, const void *b)
 
 static bool has_stateless(const struct port_list *list)
 {
-	for (size_t i = 0; i < lint_acl_count(list); i++)
+	for (size_t i = 0; i < list->acl_count; i++)
 		for (size_t j = 0; j < list->acls[i]->rule_count; j++)
 			if (list->acls[i]->rules[j].action == SECG_ACTION_ALLOW_STATELESS)
 				return true;
@@ -62,8 +62,8 @@ static bool has_stateless(const struct port_list *list)
 
 static bool touches_list(const struct lint *lint, const struct port_list *list)
 {
-	for (size_t i = 0; i < lint_acl_count(list); i++)
-		if (lint_touches(lint, OBJECT_ACL, lint_acl_index(lint, list->acls[i])))
+	for (size_t i = 0; i < list->acl_count; i++)
+		if (lint_touches_acl(lint, lint_acl_index(lint->config, list->acls[i])))
 			return true;
 	return false;
 }
@@ -106,7 +106,8 @@ static int report(struct lint *lint, const struct pair *pair, const struct acl *
 	const struct rule *rule = &acl->rules[index];
 
 	return findings_add(
-		lint->findings, FINDING_STATELESS_NO_RETURN, lint_rule_field(acl, index),
+		lint->findings, FINDING_STATELESS_NO_RETURN,
+		lint_rule_field(lint->config, acl, index),
 		finding_text(
 			"nothing tracks what rule \"%s\" allows, and ports.%s.%s admits no "
 			"answer to it%s: add a rule there with source and destination swapped, "
@@ -122,7 +123,7 @@ static int judge(struct lint *lint, const struct pair *pair, const struct rulese
 	for (uint32_t slot = 0; slot < there->rule_count; slot++) {
 		const struct ruleset_rule *rule = &there->rules[slot];
 		const struct acl *acl = there->acls[rule->acl];
-		bool *is_done = &lint->is_dead[lint_acl_index(lint, acl)][rule->index];
+		bool *is_done = &lint->is_dead[lint_acl_index(lint->config, acl)][rule->index];
 		struct return_verdict verdict;
 		int r;
 
@@ -154,7 +155,7 @@ int lint_returns(struct lint *lint)
 		const struct pair *pair = &pairs[i];
 
 		r = ruleset_init(&there, (const struct acl *const *)pair->there->acls,
-				 lint_acl_count(pair->there), &lint->work);
+				 pair->there->acl_count, &lint->work);
 		if (r >= 0)
 			r = ruleset_init(&back, (const struct acl *const *)pair->back->acls,
 					 pair->back->acl_count, &lint->work);

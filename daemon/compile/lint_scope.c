@@ -76,6 +76,9 @@ static bool find(const struct config *config, enum object_kind kind, const char 
 		*ret_index = (size_t)((const struct group *)found - config->groups);
 	if (kind == OBJECT_SERVICE && (found = config_find_service(config, name)))
 		*ret_index = (size_t)((const struct service *)found - config->services);
+	if (kind == OBJECT_SECURITY_GROUP && (found = config_find_security_group(config, name)))
+		*ret_index =
+			(size_t)((const struct security_group *)found - config->security_groups);
 	if (kind == OBJECT_PORT && (found = config_find_port(config, name)))
 		*ret_index = (size_t)((const struct port *)found - config->ports);
 	return found != NULL;
@@ -157,25 +160,36 @@ static void spread_groups(struct lint_scope *scope, const struct config *config)
 	}
 }
 
-/* ACLs with a rule that uses a touched group or service. */
+static bool uses_touched(const struct lint_scope *scope, const struct config *config,
+			 const json_t *object)
+{
+	struct user groups = {scope, config, OBJECT_GROUP, false};
+	struct user services = {scope, config, OBJECT_SERVICE, false};
+	size_t i;
+	json_t *rule;
+
+	json_array_foreach(json_object_get(object, "rules"), i, rule)
+	{
+		lint_each_group(rule, look_at, &groups);
+		lint_each_service(rule, look_at, &services);
+		if (groups.is_touched || services.is_touched)
+			return true;
+	}
+	return false;
+}
+
+/* ACLs and security groups with a rule that uses a touched group or service. */
 static void spread_acls(struct lint_scope *scope, const struct config *config)
 {
-	bool has_groups = has_true(scope->is_touched[OBJECT_GROUP], config->group_count);
-	bool has_services = has_true(scope->is_touched[OBJECT_SERVICE], config->service_count);
-
-	for (size_t i = 0; i < config->acl_count && (has_groups || has_services); i++) {
-		const struct acl *acl = &config->acls[i];
-		struct user groups = {scope, config, OBJECT_GROUP, false};
-		struct user services = {scope, config, OBJECT_SERVICE, false};
-
-		for (size_t j = 0; j < acl->rule_count && !scope->is_touched[OBJECT_ACL][i]; j++) {
-			const json_t *rule = lint_rule_json(acl, j);
-
-			lint_each_group(rule, look_at, &groups);
-			lint_each_service(rule, look_at, &services);
-			scope->is_touched[OBJECT_ACL][i] = groups.is_touched || services.is_touched;
-		}
-	}
+	if (!has_true(scope->is_touched[OBJECT_GROUP], config->group_count) &&
+	    !has_true(scope->is_touched[OBJECT_SERVICE], config->service_count))
+		return;
+	for (size_t i = 0; i < config->acl_count; i++)
+		scope->is_touched[OBJECT_ACL][i] |=
+			uses_touched(scope, config, config->acls[i].json);
+	for (size_t i = 0; i < config->security_group_count; i++)
+		scope->is_touched[OBJECT_SECURITY_GROUP][i] |=
+			uses_touched(scope, config, config->security_groups[i].json);
 }
 
 int lint_scope_init(struct lint_scope *scope, const struct config *config, const json_t *changes)

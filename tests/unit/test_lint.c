@@ -60,15 +60,27 @@ static const struct row {
 	 ACL(R("a", "'allow','protocol':'tcp','dst_ports':22") "," R("b",
 								     "'drop','protocol':'tcp'")),
 	 "", NULL},
-	{"rules of security groups are not judged",
-	 "'acls':{'a':{'rules':[" R("d", "'drop'") "]},'b':{'rules':[" R(
-		 "d",
-		 "'drop'") "]}},"
-			   "'security_groups':{'s':{'rules':[{'id':'x','direction':'to'},"
-			   "{'id':'y','direction':'to'}]},'t':{'rules':[{'id':'x','direction':'from'}]}},"
-			   "'ports':{'p':{'interface':'x','from':['a'],'to':['b'],'security_groups':['s','t']},"
-			   "'q':{'interface':'y','security_groups':['t']}}",
+	{"rules of security groups are judged as lists behind the port's",
+	 "'acls':{'a':{'rules':[{'id':'d','action':'drop'}]},"
+	 "'b':{'rules':[{'id':'d','action':'drop'}]}},"
+	 "'security_groups':{'s':{'rules':[{'id':'z','direction':'from'},"
+	 "{'id':'x','direction':'to'},{'id':'y','direction':'to'}]},"
+	 "'t':{'rules':[{'id':'x','direction':'from'}]}},"
+	 "'ports':{'p':{'interface':'x','to':['b'],'security_groups':['s','t']},"
+	 "'q':{'interface':'y','from':['a'],'security_groups':['t']}}",
+	 "redundant security_groups.s.rules[1]; redundant security_groups.s.rules[2]; "
+	 "shadowed security_groups.s.rules[1]",
+	 "rule \"x\" changes nothing"},
+	{"security groups that overlap are a union",
+	 "'security_groups':{'s':{'rules':[{'id':'x','direction':'to'}]},"
+	 "'t':{'rules':[{'id':'x','direction':'to','remote':'10.0.0.0/8'}]}},"
+	 "'ports':{'p':{'interface':'x','security_groups':['s','t']}}",
 	 "", NULL},
+	{"an empty group in a security group",
+	 "'groups':{'g':{}},'security_groups':{'s':{'rules':[{'id':'x','direction':'from'},"
+	 "{'id':'y','direction':'to','remote':'@g'}]}},"
+	 "'ports':{'p':{'interface':'x','security_groups':['s']}}",
+	 "empty_group security_groups.s.rules[1].remote[0]", NULL},
 	{"a security group lets the answers in",
 	 "'acls':{'a':{'rules':[" R(
 		 "x",
@@ -86,7 +98,9 @@ static const struct row {
 	{"what no port wears",
 	 "'groups':{'g':{}},'security_groups':{'s':{'rules':[{'id':'x','direction':'to',"
 	 "'remote':'@g'}]}},'macip':{'m':{}}",
-	 "unused security_groups.s; unused macip.m", "no port uses this security group"},
+	 "empty_group security_groups.s.rules[0].remote[0]; unused security_groups.s; "
+	 "unused macip.m",
+	 NULL},
 	{"a drop hides an allow",
 	 ACL(R("d", "'drop','src':'10.0.0.0/8'") "," R(
 		 "w", "'allow','src':'10.1.0.0/16','protocol':'tcp'")),
