@@ -3,10 +3,12 @@
 #include "packet_random.h"
 
 #include <netinet/in.h>
+#include <string.h>
 
 #include "policy_random.h"
 
 #define PROTOCOL_PLAIN 253 /* for experiments: nothing follows it that anybody reads */
+#define PROTOCOL_LITE  136
 
 /* On a border of a range, just outside, or at an end of the key space. */
 static addr_t border(struct rng *rng, addr_t first, addr_t last, addr_t max)
@@ -99,6 +101,58 @@ static void pick_l4(struct rng *rng, const struct rule *rule, struct compile_pac
 	}
 }
 
+static void pick_mac(struct rng *rng, const struct mac_list *list, uint8_t ret_mac[6])
+{
+	const struct mac_match *mac;
+
+	policy_mac(rng, ret_mac);
+	if (!list->count || rng_chance(rng, 10))
+		return;
+	mac = &list->macs[rng_below(rng, (uint32_t)list->count)];
+	for (int i = 0; i < 6; i++)
+		ret_mac[i] = (uint8_t)((ret_mac[i] & ~mac->mask[i]) | mac->value[i]);
+	if (rng_chance(rng, 15))
+		ret_mac[rng_below(rng, 6)] ^= (uint8_t)(1u << rng_below(rng, 8));
+	/* Who sends is no group. */
+	ret_mac[0] &= 0xfe;
+}
+
+static void pick_l2(struct rng *rng, const struct rule *rule, struct compile_packet *packet)
+{
+	packet->has_ethernet = true;
+	pick_mac(rng, &rule->l2.src, packet->src_mac);
+	pick_mac(rng, &rule->l2.dst, packet->dst_mac);
+	if (rule->l2.vlans.count)
+		packet->vlan = pick_number(rng, &rule->l2.vlans, 4095);
+	else if (rng_chance(rng, 10))
+		packet->vlan = (uint16_t)rng_below(rng, 8);
+}
+
+/* Only flags that a session can begin with or go on with. */
+static uint8_t pick_flags(struct rng *rng, const struct rule *rule)
+{
+	static const uint8_t sane[] = {0x02, 0x02, 0x10, 0x12, 0x18, 0x11, 0x04, 0x14, 0xc2, 0x30};
+	uint8_t flags = sane[rng_below(rng, ARRAY_SIZE(sane))];
+
+	for (int i = 0; i < 20 && (flags & rule->tcp_flags_mask) != rule->tcp_flags; i++)
+		flags = sane[rng_below(rng, ARRAY_SIZE(sane))];
+	return flags;
+}
+
+static void pick_header(struct rng *rng, const struct rule *rule, struct compile_packet *packet)
+{
+	uint8_t dscp = (uint8_t)rng_below(rng, 64);
+
+	for (int i = 0; i < 64 && rule->dscp && !(rule->dscp >> dscp & 1); i++)
+		dscp = (dscp + 1) % 64;
+	if (rng_chance(rng, 10))
+		dscp = (uint8_t)rng_below(rng, 64);
+	packet->traffic = dscp;
+	if (rule->fragment >= 0 ? (rule->fragment > 0) != rng_chance(rng, 10) : rng_chance(rng, 4))
+		packet->traffic |= SECG_TRAFFIC_FRAGMENT;
+	packet->tcp_flags = pick_flags(rng, rule);
+}
+
 /* Moves one dimension away from where the rule wants it. */
 static void perturb(struct rng *rng, struct compile_packet *packet)
 {
@@ -126,8 +180,9 @@ static void perturb(struct rng *rng, struct compile_packet *packet)
 
 static void wire_fill(struct rng *rng, const struct compile_packet *packet, struct wire *wire)
 {
-	static const uint8_t flags[] = {WIRE_TCP_SYN, WIRE_TCP_SYN, WIRE_TCP_ACK,
-					WIRE_TCP_SYN | WIRE_TCP_ACK};
+	static const uint8_t zeros[8];
+	bool has_odd_header = wire_has_ports(packet->protocol) && packet->protocol != IPPROTO_UDP &&
+			      packet->protocol != PROTOCOL_LITE;
 
 	wire->family = packet->family == SECG_FAMILY_IPV4 ? 4 : 6;
 	wire->has_options = rng_chance(rng, 10);
@@ -138,25 +193,38 @@ static void wire_fill(struct rng *rng, const struct compile_packet *packet, stru
 	wire->dport = packet->low;
 	wire->icmp_type = (uint8_t)packet->high;
 	wire->icmp_code = (uint8_t)packet->low;
-	wire->tcp_flags = flags[rng_below(rng, 4)];
+	wire->tcp_flags = packet->tcp_flags;
+	wire->dscp = packet->traffic & (SECG_TRAFFIC_FRAGMENT - 1);
+	wire->is_first_fragment = packet->traffic & SECG_TRAFFIC_FRAGMENT;
+	if (!wire->is_first_fragment)
+		return;
+	wire->payload = zeros;
+	/* Headers of 20 and 12 bytes, or of 8 and none. */
+	wire->payload_size = has_odd_header ? 4 : 8;
+}
+
+static void wire_frame(struct rng *rng, const struct compile_packet *packet, struct wire *wire)
+{
+	memcpy(wire->src_mac, packet->src_mac, sizeof(wire->src_mac));
+	memcpy(wire->dst_mac, packet->dst_mac, sizeof(wire->dst_mac));
+	wire->vlan = packet->vlan;
+	wire->tags = packet->vlan ? 1 + rng_chance(rng, 30) : rng_chance(rng, 3);
+	wire->ethertype = packet->ethertype;
 }
 
 void packet_random(struct rng *rng, const struct port_list *list, struct compile_packet *ret_packet,
 		   struct wire *ret_wire)
 {
-	static const uint16_t ethertypes[] = {0x0806, 0x88cc, 0x8809, 0x0042, 0x9000};
-	static const struct rule none;
+	static const uint16_t ethertypes[] = {0x0806, 0x88cc, 0x8809, 0x0042, 0x9000, 0x88b5};
+	static const struct rule none = {.fragment = -1};
 	const struct rule *rule = &none;
 	bool is_v6;
 
-	*ret_packet = (struct compile_packet){.family = SECG_FAMILY_OTHER};
-	*ret_wire = (struct wire){
-		.src_mac = {2, 0, 0, 0, 0, 1},
-		.dst_mac = {2, 0, 0, 0, 0, 2},
-		.tags = rng_chance(rng, 10) ? 1 + rng_below(rng, 2) : 0,
+	*ret_packet = (struct compile_packet){
+		.family = SECG_FAMILY_OTHER,
 		.ethertype = ethertypes[rng_below(rng, ARRAY_SIZE(ethertypes))],
-		.min_size = 60,
 	};
+	*ret_wire = (struct wire){.min_size = 60};
 	if (list->acl_count && rng_chance(rng, 95)) {
 		const struct acl *acl = list->acls[rng_below(rng, (uint32_t)list->acl_count)];
 
@@ -165,14 +233,18 @@ void packet_random(struct rng *rng, const struct port_list *list, struct compile
 						   ? 0 /* where pass goes on */
 						   : rng_below(rng, (uint32_t)acl->rule_count)];
 	}
-	if (rng_chance(rng, 2))
+	pick_l2(rng, rule, ret_packet);
+	wire_frame(rng, ret_packet, ret_wire);
+	if (rng_chance(rng, rule->is_ip || !rule->l2.ethertypes.count ? 2 : 80))
 		return;
+	ret_packet->ethertype = 0;
 	is_v6 = rule->family ? rule->family == 6 : rng_chance(rng, 50);
 	ret_packet->family = is_v6 ? SECG_FAMILY_IPV6 : SECG_FAMILY_IPV4;
 	pick_l4(rng, rule, ret_packet);
 	is_v6 = ret_packet->family == SECG_FAMILY_IPV6;
 	ret_packet->src = pick_address(rng, rule->has_src, &rule->src, is_v6);
 	ret_packet->dst = pick_address(rng, rule->has_dst, &rule->dst, is_v6);
+	pick_header(rng, rule, ret_packet);
 	if (rng_chance(rng, 25))
 		perturb(rng, ret_packet);
 	if (is_v6 && is_extension(ret_packet->protocol))

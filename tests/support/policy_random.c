@@ -8,13 +8,15 @@
 
 #include "core/cleanup.h"
 
-#define ACLS_MAX      6
-#define GROUPS        6
-#define SERVICES      3
-#define FAMILY_EITHER 0
-#define LARGE         200 /* rules */
-#define LENGTHS       15
-#define WIDE          8 /* of them hold many addresses */
+#define ACLS_MAX        6
+#define GROUPS          6
+#define SERVICES        3
+#define SECURITY_GROUPS 2
+#define RARE            10 /* percent */
+#define FAMILY_EITHER   0
+#define LARGE           200 /* rules */
+#define LENGTHS         15
+#define WIDE            8 /* of them hold many addresses */
 
 static json_t *need(json_t *json)
 {
@@ -230,6 +232,98 @@ static void add_service(struct rng *rng, json_t *object)
 				: numbered("s", rng_below(rng, SERVICES)));
 }
 
+/* ── rare fields ────────────────────────────────────────────────────────────────────────────────── */
+
+/* From few vendors, and few of each. */
+void policy_mac(struct rng *rng, uint8_t ret_mac[6])
+{
+	static const uint8_t bytes[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
+
+	for (int i = 0; i < 6; i++)
+		ret_mac[i] = i == 1 || i == 5 ? bytes[rng_below(rng, 5)] : 0;
+	ret_mac[0] = rng_chance(rng, 80) ? 0x02 : 0x06;
+}
+
+static json_t *random_macs(struct rng *rng)
+{
+	static const uint8_t masks[][6] = {
+		{0xff, 0xff, 0xff}, {0xff, 0xff, 0xff, 0xff}, {0, 0, 0, 0, 0, 0x0f}, {0x04}, {0}};
+	json_t *list = need(json_array());
+
+	for (uint32_t n = 1 + (rng_chance(rng, 30) ? rng_below(rng, 3) : 0); n; n--) {
+		const uint8_t *mask = masks[rng_below(rng, ARRAY_SIZE(masks))];
+		bool is_exact = rng_chance(rng, 50);
+		uint8_t mac[6];
+
+		policy_mac(rng, mac);
+		for (int i = 0; i < 6 && !is_exact; i++)
+			mac[i] &= mask[i];
+		if (is_exact)
+			push(list, need(json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", mac[0],
+						     mac[1], mac[2], mac[3], mac[4], mac[5])));
+		else
+			push(list,
+			     need(json_sprintf(
+				     "%02x:%02x:%02x:%02x:%02x:%02x/%02x:%02x:%02x:%02x:%02x:%02x",
+				     mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], mask[0],
+				     mask[1], mask[2], mask[3], mask[4], mask[5])));
+	}
+	return list;
+}
+
+/* Neither IP nor what the parser looks through. */
+static json_t *random_ethertypes(struct rng *rng)
+{
+	static const char *const names[] = {"arp",    "llc",           "lldp",
+					    "0x9000", "0x88b5-0x88b6", "ipv4"};
+	json_t *list = need(json_array());
+
+	for (uint32_t n = 1 + rng_below(rng, 2); n; n--)
+		push(list, json_string(names[rng_below(rng, ARRAY_SIZE(names))]));
+	return list;
+}
+
+/* Each in `rare` percent of the rules. Only what has IP fields has those of IP headers. */
+static void add_rare(struct rng *rng, json_t *rule, uint32_t rare)
+{
+	static const char *const flags[] = {"syn/syn,ack", "ack/ack", "rst/rst",
+					    "syn,ack/syn,ack,fin,rst", "none/psh"};
+	const json_t *protocols = json_object_get(rule, "protocol");
+	const char *only = json_string_value(json_array_get(protocols, 0));
+	bool is_tcp = only && json_array_size(protocols) == 1 && !strcmp(only, "tcp");
+
+	if (rng_chance(rng, rare))
+		put(rule, "vlan",
+		    rng_chance(rng, 70) ? random_ranges(rng, 7) : json_pack("[i]", 0));
+	if (rng_chance(rng, rare))
+		put(rule, "src_mac", random_macs(rng));
+	if (rng_chance(rng, rare))
+		put(rule, "dst_mac", random_macs(rng));
+	if (rng_chance(rng, rare))
+		put(rule, "dscp", random_ranges(rng, 63));
+	if (rng_chance(rng, rare / 2))
+		put(rule, "fragment", json_boolean(rng_chance(rng, 60)));
+	if (is_tcp && rng_chance(rng, 2 * rare))
+		put(rule, "tcp_flags", json_string(flags[rng_below(rng, ARRAY_SIZE(flags))]));
+	if (rng_chance(rng, rare))
+		put(rule, "timeout", json_integer(1 + rng_below(rng, 1000)));
+	if (rng_chance(rng, rare))
+		put(rule, "enabled", json_false());
+}
+
+/* A rule for frames of any kind: by what is before the IP header alone. */
+static void add_l2(struct rng *rng, json_t *rule)
+{
+	if (rng_chance(rng, 60))
+		put(rule, "ethertypes", random_ethertypes(rng));
+	if (rng_chance(rng, 40))
+		put(rule, "vlan", random_ranges(rng, 7));
+	if (rng_chance(rng, 50) || json_object_size(rule) == 2)
+		put(rule, "src_mac", random_macs(rng));
+	if (rng_chance(rng, 50))
+		put(rule, "dst_mac", random_macs(rng));
+}
+
 /* ── rules, ACLs, ports ─────────────────────────────────────────────────────────────────────────── */
 
 static void add_transport(struct rng *rng, json_t *rule, uint8_t *family)
@@ -253,10 +347,10 @@ static void add_transport(struct rng *rng, json_t *rule, uint8_t *family)
 
 /* `all` is the number of rules of the policy: in a large one few rules may match much, or nothing behind
  * them is ever tried. */
-static json_t *random_rule(struct rng *rng, unsigned int number, size_t all)
+static json_t *random_rule(struct rng *rng, unsigned int number, size_t all, uint32_t rare)
 {
-	static const char *const actions[] = {"allow", "allow",  "allow-stateless",
-					      "drop",  "permit", "deny"};
+	static const char *const actions[] = {"allow",  "allow", "allow-stateless", "drop",
+					      "permit", "deny",  "reject"};
 	json_t *rule = need(json_object());
 	uint8_t family = rng_chance(rng, 40) ? FAMILY_EITHER : rng_chance(rng, 50) ? 4 : 6;
 	bool is_narrow = all > LARGE && !rng_chance(rng, 2);
@@ -265,11 +359,14 @@ static json_t *random_rule(struct rng *rng, unsigned int number, size_t all)
 	bool is_pass = rng_chance(rng, all > LARGE ? 2 : 12);
 
 	put(rule, "id", numbered("r", number));
-	put(rule, "action",
-	    json_string(is_pass ? "pass" : actions[rng_below(rng, ARRAY_SIZE(actions))]));
+	put(rule, "action", json_string(is_pass ? "pass" : actions[rng_below(rng, rare ? 7 : 6)]));
 	/* A rule without conditions ends a list. */
 	if (!rng_below(rng, (uint32_t)all + 20))
 		return rule;
+	if (rng_chance(rng, rare / 2)) {
+		add_l2(rng, rule);
+		return rule;
+	}
 	/* One that passes on is wide, as a tier is. */
 	if (!is_pass || rng_chance(rng, 40))
 		add_transport(rng, rule, &family);
@@ -279,17 +376,43 @@ static json_t *random_rule(struct rng *rng, unsigned int number, size_t all)
 		put(rule, "src", random_side(rng, family, is_narrow));
 	if (rng_chance(rng, 60) || !json_object_get(rule, "src"))
 		put(rule, "dst", random_side(rng, family, is_narrow));
+	add_rare(rng, rule, rare);
 	return rule;
 }
 
-static json_t *random_acl(struct rng *rng, size_t rules, size_t all)
+static json_t *random_acl(struct rng *rng, size_t rules, size_t all, uint32_t rare)
 {
 	json_t *acl = need(json_object()), *list = need(json_array());
 
 	for (size_t i = 0; i < rules; i++)
-		push(list, random_rule(rng, (unsigned int)i, all));
+		push(list, random_rule(rng, (unsigned int)i, all, rare));
 	put(acl, "rules", list);
+	if (rng_chance(rng, rare))
+		put(acl, "audit", json_true());
 	return acl;
+}
+
+/* Rules of both directions; all of them allow. */
+static json_t *random_security_group(struct rng *rng)
+{
+	json_t *group = need(json_object()), *list = need(json_array());
+
+	for (uint32_t n = 1 + rng_below(rng, 6), i = 0; i < n; i++) {
+		uint8_t family = rng_chance(rng, 60) ? FAMILY_EITHER : rng_chance(rng, 50) ? 4 : 6;
+		json_t *rule = need(json_object());
+
+		put(rule, "id", numbered("r", i));
+		put(rule, "direction", json_string(rng_chance(rng, 50) ? "from" : "to"));
+		add_transport(rng, rule, &family);
+		json_object_del(rule, "src_ports");
+		if (rng_chance(rng, 70))
+			put(rule, "remote", random_side(rng, family, false));
+		push(list, rule);
+	}
+	put(group, "rules", list);
+	if (rng_chance(rng, 30))
+		put(group, "stateful", json_false());
+	return group;
 }
 
 static json_t *random_service(struct rng *rng)
@@ -325,7 +448,8 @@ static json_t *random_list(struct rng *rng, uint32_t acls)
 	return list;
 }
 
-static json_t *random_port(struct rng *rng, const struct policy_port *conf, uint32_t acls)
+static json_t *random_port(struct rng *rng, const struct policy_port *conf, uint32_t acls,
+			   uint32_t rare)
 {
 	static const char *const directions[] = {"from", "to"};
 	json_t *port = need(json_object()), *otherwise = need(json_object());
@@ -343,9 +467,15 @@ static json_t *random_port(struct rng *rng, const struct policy_port *conf, uint
 		if (rng_chance(rng, 85))
 			continue;
 		action = need(json_object());
-		put(action, "action", json_string("allow"));
+		put(action, "action",
+		    json_string(rare && rng_chance(rng, 50) ? "reject" : "allow"));
 		put(otherwise, directions[i], action);
 	}
+	if (rare && rng_chance(rng, 50))
+		put(port, "security_groups",
+		    rng_chance(rng, 50) ? json_pack("[s]", "w0") : json_pack("[s, s]", "w1", "w0"));
+	if (rng_chance(rng, rare))
+		put(port, "audit", json_true());
 	if (json_object_size(otherwise))
 		put(port, "default", otherwise);
 	else
@@ -353,7 +483,7 @@ static json_t *random_port(struct rng *rng, const struct policy_port *conf, uint
 	return port;
 }
 
-static json_t *random_acls(struct rng *rng, uint32_t acls, size_t rules)
+static json_t *random_acls(struct rng *rng, uint32_t acls, size_t rules, uint32_t rare)
 {
 	json_t *object = need(json_object());
 	size_t all = rules;
@@ -368,7 +498,7 @@ static json_t *random_acls(struct rng *rng, uint32_t acls, size_t rules)
 		if (left == 1 || share > rules)
 			share = rules;
 		snprintf(name, sizeof(name), "a%u", i);
-		put(object, name, random_acl(rng, share, all));
+		put(object, name, random_acl(rng, share, all, rare));
 		rules -= share;
 	}
 	return object;
@@ -379,7 +509,9 @@ json_t *policy_random(struct rng *rng, size_t rules, const struct policy_port *p
 {
 	json_t *document = need(json_object()), *groups = need(json_object());
 	json_t *services = need(json_object()), *all = need(json_object());
+	json_t *worn = need(json_object());
 	uint32_t acls = rules > 3 ? 1 + rng_below(rng, ACLS_MAX) : 1;
+	uint32_t rare = rng_chance(rng, 60) ? RARE : 0;
 	char name[16];
 
 	for (unsigned int i = 0; i < GROUPS; i++) {
@@ -391,10 +523,15 @@ json_t *policy_random(struct rng *rng, size_t rules, const struct policy_port *p
 		put(services, name, random_service(rng));
 	}
 	put(document, "groups", groups);
+	for (unsigned int i = 0; i < SECURITY_GROUPS; i++) {
+		snprintf(name, sizeof(name), "w%u", i);
+		put(worn, name, random_security_group(rng));
+	}
 	put(document, "services", services);
-	put(document, "acls", random_acls(rng, acls, rules));
+	put(document, "security_groups", worn);
+	put(document, "acls", random_acls(rng, acls, rules, rare));
 	for (size_t i = 0; i < port_count; i++)
-		put(all, ports[i].name, random_port(rng, &ports[i], acls));
+		put(all, ports[i].name, random_port(rng, &ports[i], acls, rare));
 	put(document, "ports", all);
 	return document;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random policies that are valid: overlapping prefixes, groups with exceptions, services, port ranges,
- * ICMP types, ACLs with pass, as a document that the daemon accepts.
+ * ICMP types, ACLs with pass, in most of them also the rare fields, reject, audit and security groups, as a
+ * document that the daemon accepts.
  */
 #ifndef SECG_TESTS_POLICY_RANDOM_H
 #define SECG_TESTS_POLICY_RANDOM_H
@@ -23,6 +24,9 @@ struct policy_port {
  * without memory. */
 json_t *policy_random(struct rng *rng, size_t rules, const struct policy_port *ports,
 		      size_t port_count);
+
+/* A MAC of the neighbourhoods from which those of rules are taken. */
+void policy_mac(struct rng *rng, uint8_t ret_mac[6]);
 
 /* An address of the neighbourhoods from which the prefixes are taken. */
 addr_t policy_address(struct rng *rng, uint8_t family);

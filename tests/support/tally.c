@@ -20,6 +20,9 @@ static const struct {
 	{SECG_DIM_PROTO, "protocol", "protocol"},
 	{SECG_DIM_L4_HIGH, "source port", "ICMP type"},
 	{SECG_DIM_L4_LOW, "destination port", "ICMP code"},
+	{SECG_DIM_VLAN, "VLAN", NULL},
+	{SECG_DIM_ETHERTYPE, "EtherType", NULL},
+	{SECG_DIM_BYTES, "single bytes", NULL},
 };
 
 void tally_pair(struct tally *tally, const struct port_list *list,
@@ -30,6 +33,7 @@ void tally_pair(struct tally *tally, const struct port_list *list,
 	tally->action[verdict->action]++;
 	tally->family[packet->family]++;
 	if (verdict->action) {
+		tally->audited += !!(verdict->flags & SECG_ENTRY_AUDIT);
 		tally->not_first += verdict->slot > 0;
 		tally->deep += verdict->slot >= TALLY_DEEP;
 	}
@@ -56,11 +60,13 @@ void tally_print(const struct tally *t)
 	printf("%" PRIu64 " pairs of %" PRIu64 " policies (%" PRIu64 " rules), %" PRIu64
 	       " counters\n",
 	       t->pairs, t->policies, t->rules, t->counters);
-	printf("  decided by    allow %.1f %%, allow-stateless %.1f %%, drop %.1f %%, no rule %.1f %%\n",
+	printf("  decided by    allow %.1f %%, allow-stateless %.1f %%, drop %.1f %%, reject %.1f %%, "
+	       "no rule %.1f %%; audited %.1f %%\n",
 	       percent(t->action[SECG_ACTION_ALLOW], t->pairs),
 	       percent(t->action[SECG_ACTION_ALLOW_STATELESS], t->pairs),
 	       percent(t->action[SECG_ACTION_DROP], t->pairs),
-	       percent(t->action[SECG_ACTION_NONE], t->pairs));
+	       percent(t->action[SECG_ACTION_REJECT], t->pairs),
+	       percent(t->action[SECG_ACTION_NONE], t->pairs), percent(t->audited, t->pairs));
 	printf("  family        IPv4 %.1f %%, IPv6 %.1f %%, not IP %.1f %%\n",
 	       percent(t->family[SECG_FAMILY_IPV4], t->pairs),
 	       percent(t->family[SECG_FAMILY_IPV6], t->pairs),

@@ -5,13 +5,14 @@
 
 #include "compile/policy.h"
 
-#define TALLY_DIMENSIONS 5
+#define TALLY_DIMENSIONS 8
 #define TALLY_DEEP       512
 
 struct tally {
 	uint64_t pairs;
-	uint64_t action[SECG_ACTION_PASS];
+	uint64_t action[SECG_ACTION_REJECT + 1];
 	uint64_t family[SECG_FAMILY_COUNT];
+	uint64_t audited;
 	uint64_t hook[2];   /* [1]: XDP */
 	uint64_t not_first; /* decided by a rule that is not the first */
 	uint64_t deep;      /* by one after TALLY_DEEP others */

@@ -59,7 +59,8 @@ struct trial {
 	uint64_t seed;
 	json_t *document;
 	struct config *config;
-	uint64_t *expected[SECG_MAX_ACLS]; /* packets by rule, by index of config->acls */
+	/* Packets by rule; ACLs by index in the config, then those of security groups, two each. */
+	uint64_t *expected[2 * SECG_MAX_ACLS];
 	uint64_t reasons[SECG_REASON_COUNT];
 	uint64_t seen[SEEN_SLOTS]; /* hashes of the packets of this direction; 0: free */
 };
@@ -107,11 +108,15 @@ static void report_verdict(struct trial *trial, const struct policy_port *port,
 	address_text(src, packet, packet->src);
 	address_text(dst, packet, packet->dst);
 	report(trial,
-	       "hook %s %s: family %d, %s > %s, protocol %u, %s %u %u: reference action %d of rule %u, "
-	       "the program %s",
+	       "hook %s %s: family %d, %s > %s, protocol %u, %s %u %u, flags %#x, traffic %#x, "
+	       "VLAN %u, EtherType %#x, MACs %02x:%02x..%02x > %02x:%02x..%02x: "
+	       "reference action %d of rule %u, the program %s",
 	       port->hook, direction == SECG_FROM ? "from" : "to", packet->family, src, dst,
 	       packet->protocol, packet->has_l4 ? "shows" : "shows no", packet->high, packet->low,
-	       verdict->action, verdict->slot, drops ? "drops" : "passes");
+	       packet->tcp_flags, packet->traffic, packet->vlan, packet->ethertype,
+	       packet->src_mac[0], packet->src_mac[1], packet->src_mac[5], packet->dst_mac[0],
+	       packet->dst_mac[1], packet->dst_mac[5], verdict->action, verdict->slot,
+	       drops ? "drops" : "passes");
 }
 
 /* RFC 792, RFC 4443 §3: an error that belongs to no session is not let through by `allow`. */
@@ -126,29 +131,69 @@ static bool is_icmp_error(const struct compile_packet *packet)
 	return memchr(errors, packet->high, sizeof(errors)) != NULL;
 }
 
-/* The rule of a slot of the list: index of its ACL in the config, and of the rule in the ACL. */
+static size_t list_count(const struct config *config)
+{
+	return config->acl_count + SECG_DIRECTIONS * config->security_group_count;
+}
+
+static const struct acl *list_at(const struct config *config, size_t index)
+{
+	size_t behind = index - config->acl_count;
+
+	return index < config->acl_count ? &config->acls[index]
+					 : &config->security_groups[behind / SECG_DIRECTIONS]
+						    .rules[behind % SECG_DIRECTIONS];
+}
+
+static size_t list_index(const struct config *config, const struct acl *acl)
+{
+	size_t index = 0;
+
+	while (list_at(config, index) != acl)
+		index++;
+	return index;
+}
+
+/* Where a rule of a slot of a port's list is counted. */
 static uint64_t *expected_of(struct trial *trial, const struct port_list *list, uint32_t slot)
 {
 	for (size_t i = 0; i < list->acl_count; i++) {
 		if (slot < list->acls[i]->rule_count)
-			return &trial->expected[list->acls[i] - trial->config->acls][slot];
+			return &trial->expected[list_index(trial->config, list->acls[i])][slot];
 		slot -= (uint32_t)list->acls[i]->rule_count;
 	}
 	broken("reference", "a slot beyond the list");
 	return NULL;
 }
 
+static bool is_refusal(enum secg_action action)
+{
+	return action == SECG_ACTION_DROP || action == SECG_ACTION_REJECT;
+}
+
+/* An audited port lets pass what any of its ACLs would drop, as by allow. */
+static void audit(const struct port *port, struct compile_verdict *verdict)
+{
+	if (!port->is_audited || !is_refusal(verdict->action))
+		return;
+	verdict->action = SECG_ACTION_ALLOW;
+	verdict->flags |= SECG_ENTRY_AUDIT;
+}
+
 /* Why the packet must be dropped, SECG_REASON_NONE: it must pass. Counts on its rule. */
-static enum secg_reason expect(struct trial *trial, const struct port_list *list,
-			       const struct compile_packet *packet,
+static enum secg_reason expect(struct trial *trial, const struct port *port,
+			       const struct port_list *list, const struct compile_packet *packet,
 			       const struct compile_verdict *verdict)
 {
 	if (verdict->action == SECG_ACTION_NONE)
-		return list->is_given && list->otherwise == SECG_ACTION_DROP ? SECG_REASON_DEFAULT
-									     : SECG_REASON_NONE;
+		return list->is_given && is_refusal(list->otherwise) && !port->is_audited
+			       ? SECG_REASON_DEFAULT
+			       : SECG_REASON_NONE;
 	if (verdict->action == SECG_ACTION_ALLOW && is_icmp_error(packet))
 		return SECG_REASON_ICMP_UNRELATED;
 	++*expected_of(trial, list, verdict->slot);
+	if (verdict->action == SECG_ACTION_REJECT)
+		return SECG_REASON_RULE_REJECT;
 	return verdict->action == SECG_ACTION_DROP ? SECG_REASON_RULE_DROP : SECG_REASON_NONE;
 }
 
@@ -186,8 +231,8 @@ static bool is_repeated(struct trial *trial, const struct compile_packet *packet
 static void one_direction(struct trial *trial, const struct policy_port *port,
 			  enum secg_direction direction, uint32_t packets)
 {
-	const struct port_list *list =
-		&config_find_port(trial->config, port->name)->list[direction];
+	const struct port *conf = config_find_port(trial->config, port->name);
+	const struct port_list *list = &conf->list[direction];
 	_cleanup_free_ uint64_t *passes = calloc(SECG_MAX_ENTRIES, sizeof(*passes));
 	int ifindex = (int)if_nametoindex(port->interface);
 	uint8_t bytes[WIRE_MAX_SIZE];
@@ -211,10 +256,11 @@ static void one_direction(struct trial *trial, const struct policy_port *port,
 		/* No two ICMP queries of a policy share a session: it would hide the rules' answer. */
 		wire.icmp_id = (uint16_t)i;
 		verdict = reference_match_without(list->acls, list->acl_count, &packet, 0, passes);
+		audit(conf, &verdict);
 		r = attached_verdict(&attached, bytes, wire_build(bytes, &wire), &drops);
 		if (r < 0)
 			broken("a test run", strerror(-r));
-		enum secg_reason reason = expect(trial, list, &packet, &verdict);
+		enum secg_reason reason = expect(trial, conf, list, &packet, &verdict);
 
 		trial->reasons[reason]++;
 		if (drops != (reason != SECG_REASON_NONE))
@@ -240,8 +286,8 @@ static int64_t stat_of(const json_t *stats, const char *kind, const char *key)
 
 static void check_counters(struct trial *trial, const json_t *before, const json_t *after)
 {
-	for (size_t i = 0; i < trial->config->acl_count; i++) {
-		const struct acl *acl = &trial->config->acls[i];
+	for (size_t i = 0; i < list_count(trial->config); i++) {
+		const struct acl *acl = list_at(trial->config, i);
 
 		for (size_t j = 0; j < acl->rule_count; j++) {
 			char key[2 * NAME_MAX_LENGTH + 2];
@@ -275,11 +321,11 @@ static void parse_policy(struct trial *trial)
 	if (config_parse(&trial->config, trial->document, NULL, &errors) < 0)
 		broken(errors.count ? errors.items[0].field : "policy",
 		       errors.count ? errors.items[0].message : "no memory");
-	if (trial->config->acl_count > SECG_MAX_ACLS)
+	if (list_count(trial->config) > ARRAY_SIZE(trial->expected))
 		broken("policy", "too many ACLs");
-	for (size_t i = 0; i < trial->config->acl_count; i++) {
+	for (size_t i = 0; i < list_count(trial->config); i++) {
 		trial->expected[i] =
-			calloc(trial->config->acls[i].rule_count + 1, sizeof(uint64_t));
+			calloc(list_at(trial->config, i)->rule_count + 1, sizeof(uint64_t));
 		if (!trial->expected[i])
 			broken("policy", "no memory");
 	}
@@ -309,7 +355,7 @@ static void run_trial(struct trial *trial, size_t rules, uint32_t packets)
 	check_counters(trial, before, after);
 	trial->tally->policies++;
 	trial->tally->rules += rules;
-	for (size_t i = 0; i < trial->config->acl_count; i++)
+	for (size_t i = 0; i < list_count(trial->config); i++)
 		free(trial->expected[i]);
 	config_free(trial->config);
 	json_decref(trial->document);

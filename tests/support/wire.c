@@ -9,6 +9,7 @@
 #define PROTOCOL_DCCP   33
 #define PROTOCOL_LITE   136
 #define OPTIONS_SIZE    8 /* of the IPv6 header; IPv4 takes four bytes */
+#define FRAGMENT_SIZE   8 /* of the IPv6 header; IPv4 has its own fields */
 #define HEADERS_MAX     128
 #define PAYLOAD_MAX     (WIRE_MAX_SIZE - HEADERS_MAX)
 #define TTL             64
@@ -115,7 +116,10 @@ static size_t put_ipv4(uint8_t *at, const struct wire *wire, size_t payload)
 	size_t size = wire->has_options ? 24 : 20;
 
 	at[0] = (uint8_t)(0x40 | size / 4);
+	at[1] = (uint8_t)(wire->dscp << 2);
 	put16(at + 2, (uint32_t)(size + payload));
+	if (wire->is_first_fragment)
+		put16(at + 6, 0x2000);
 	at[8] = TTL;
 	at[9] = wire->protocol;
 	put_address(at + 12, wire->src, 4);
@@ -129,25 +133,32 @@ static size_t put_ipv4(uint8_t *at, const struct wire *wire, size_t payload)
 static size_t put_ipv6(uint8_t *at, const struct wire *wire, size_t payload)
 {
 	size_t options = wire->has_options ? OPTIONS_SIZE : 0;
+	size_t fragment = wire->is_first_fragment ? FRAGMENT_SIZE : 0;
+	uint8_t behind = fragment ? IPPROTO_FRAGMENT : wire->protocol;
 
-	at[0] = 0x60;
-	put16(at + 4, (uint32_t)(options + payload));
-	at[6] = options ? IPPROTO_DSTOPTS : wire->protocol;
+	put16(at, 0x6000u | (uint32_t)wire->dscp << 6);
+	put16(at + 4, (uint32_t)(options + fragment + payload));
+	at[6] = options ? IPPROTO_DSTOPTS : behind;
 	at[7] = TTL;
 	put_address(at + 8, wire->src, 16);
 	put_address(at + 24, wire->dst, 16);
 	if (options) {
-		at[40] = wire->protocol;
+		at[40] = behind;
 		at[42] = 1; /* PadN, four bytes */
 		at[43] = 4;
 	}
-	return 40 + options;
+	if (fragment) {
+		at[40 + options] = wire->protocol;
+		at[40 + options + 3] = 1; /* more follow */
+	}
+	return 40 + options + fragment;
 }
 
 static size_t put_packet(uint8_t *at, const struct wire *wire)
 {
 	size_t ip = wire->family == 4 ? (wire->has_options ? 24 : 20)
-				      : (wire->has_options ? 40 + OPTIONS_SIZE : 40);
+				      : (wire->has_options ? 40 + OPTIONS_SIZE : 40) +
+						(wire->is_first_fragment ? FRAGMENT_SIZE : 0);
 	size_t sum_at, size = put_transport(at + ip, wire, &sum_at);
 
 	if (wire->payload_size)
@@ -174,7 +185,7 @@ size_t wire_build(uint8_t bytes[WIRE_MAX_SIZE], const struct wire *wire)
 	memcpy(bytes + 6, wire->src_mac, 6);
 	for (unsigned int i = 0; i < wire->tags; i++, size += 4) {
 		put16(bytes + size, ETHERTYPE_VLAN);
-		put16(bytes + size + 2, 100 + i);
+		put16(bytes + size + 2, i ? 100 + i : wire->vlan);
 	}
 	put16(bytes + size, wire->family == 4   ? 0x0800
 			    : wire->family == 6 ? 0x86dd

@@ -18,9 +18,12 @@ struct wire {
 	uint8_t src_mac[6];
 	uint8_t dst_mac[6];
 	unsigned int tags; /* VLAN tags */
+	uint16_t vlan;     /* VID of the outermost */
 	uint8_t family;    /* 4, 6; 0: a frame of `ethertype` that is not IP */
 	uint16_t ethertype;
-	bool has_options; /* an IPv4 option, or a header of destination options */
+	bool has_options;       /* an IPv4 option, or a header of destination options */
+	bool is_first_fragment; /* its transport and payload have a size divisible by 8 */
+	uint8_t dscp;
 	addr_t src, dst;
 	uint8_t protocol;
 	/* Ports, where the protocol has them; of ICMP and ICMPv6 the type, the code and the identifier. */
