@@ -179,6 +179,7 @@ static int go_live(struct engine *engine, struct generation *next,
 	if (r < 0)
 		return r;
 	recheck(engine, old, ret_sessions);
+	limits_recount(engine);
 	guards_follow(engine, TAKE_PTR(guards));
 	return 0;
 }

@@ -201,7 +201,7 @@ void engine_tick(struct engine *engine)
 	guards_tick(engine);
 	flip_settle(engine);
 	dp_sessions_sweep(engine->dp, SWEEP_BUDGET, reject_reset, engine);
-	limits_tick(engine);
+	limits_recount(engine);
 	listen_tick(engine);
 }
 

@@ -132,8 +132,8 @@ void leftovers_release_strays(struct engine *engine);
 
 /* ── limits.c ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Every second: counts the sessions of ports with limits anew. */
-void limits_tick(struct engine *engine);
+/* Counts the sessions of ports with limits anew: every second, after a commit, after a deletion. */
+void limits_recount(struct engine *engine);
 
 /* ── stats.c ────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sessions of ports with limits, counted anew every second: what the programs add and take away in between
- * does not know of sessions that expire or are evicted. Called by the loop.
+ * Sessions of ports with limits, counted anew every second, and when the daemon itself ends some: what the
+ * programs add and take away in between does not know of sessions that expire or are evicted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static bool has_limits(const struct engine *engine)
 	return false;
 }
 
-void limits_tick(struct engine *engine)
+void limits_recount(struct engine *engine)
 {
 	_cleanup_(recount_fini) struct recount recount = {
 		.engine = engine,

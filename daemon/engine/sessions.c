@@ -146,7 +146,10 @@ int64_t engine_sessions_delete(struct engine *engine, const struct session_filte
 {
 	_cleanup_(deletion_fini) struct deletion deletion = {.listing = listing_of(engine, filter)};
 
-	return delete_all(engine, &deletion);
+	int64_t deleted = delete_all(engine, &deletion);
+
+	limits_recount(engine);
+	return deleted;
 }
 
 void sessions_clear_removed(struct engine *engine)
