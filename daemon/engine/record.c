@@ -83,14 +83,13 @@ static json_t *protocol_json(uint8_t protocol)
 
 static json_t *tcp_flags_json(uint8_t flags)
 {
-	static const char *const names[] = {"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr"};
 	char text[40] = "";
 	size_t size = 0;
 
-	for (int bit = 0; bit < 8; bit++)
+	for (int bit = 0; bit < TCP_FLAG_COUNT; bit++)
 		if (flags & 1 << bit)
 			size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s",
-						 size ? "," : "", names[bit]);
+						 size ? "," : "", tcp_flag_names[bit]);
 	return json_string(text);
 }
 

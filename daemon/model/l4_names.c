@@ -8,6 +8,9 @@
 #include "core/cleanup.h"
 #include "model/nearest.h"
 
+const char *const tcp_flag_names[TCP_FLAG_COUNT] = {"fin", "syn", "rst", "psh",
+						    "ack", "urg", "ece", "cwr"};
+
 static const struct {
 	const char *name;
 	uint8_t number;

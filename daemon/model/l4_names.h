@@ -16,6 +16,10 @@ enum icmp_version {
 #define PROTOCOL_ICMP   1
 #define PROTOCOL_ICMPV6 58
 
+/* Bit i of byte 13 of the TCP header. */
+#define TCP_FLAG_COUNT 8
+extern const char *const tcp_flag_names[TCP_FLAG_COUNT];
+
 /* -1: not a name. */
 int protocol_find(const char *name);
 /* NULL: no name. */

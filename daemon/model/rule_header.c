@@ -10,13 +10,9 @@
 
 #define PROTOCOL_TCP 6
 
-/* Bit i of byte 13 of the TCP header. */
-static const char *const tcp_flag_names[8] = {"fin", "syn", "rst", "psh",
-					      "ack", "urg", "ece", "cwr"};
-
 static int tcp_flag_find(const char *text, size_t size)
 {
-	for (int i = 0; i < (int)ARRAY_SIZE(tcp_flag_names); i++)
+	for (int i = 0; i < TCP_FLAG_COUNT; i++)
 		if (strlen(tcp_flag_names[i]) == size && !strncmp(tcp_flag_names[i], text, size))
 			return i;
 	return -1;
@@ -54,7 +50,7 @@ static void flags_format(char *text, uint8_t flags, const char *none)
 	char *at = text;
 
 	strcpy(text, none);
-	for (size_t i = 0; i < ARRAY_SIZE(tcp_flag_names); i++)
+	for (size_t i = 0; i < TCP_FLAG_COUNT; i++)
 		if (flags >> i & 1)
 			at += sprintf(at, "%s%s", at == text ? "" : ",", tcp_flag_names[i]);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/l4_names.h"
+#include "model/mac.h"
 #include "model/value.h"
 
 /* ── scalars ────────────────────────────────────────────────────────────────────────────────────── */
@@ -196,31 +197,19 @@ static int field_dst(struct parser *parser, const struct path *path, const json_
 	return address(parser, path, value, &draft->dst);
 }
 
-/* Six pairs of digits with colons between them. */
-static bool read_mac(uint8_t ret_mac[6], const char *text)
-{
-	for (int i = 0; i < 6; i++, text += 3) {
-		int high = hex_digit(text[0]);
-		int low = high < 0 ? -1 : hex_digit(text[1]);
-
-		if (low < 0 || text[2] != (i < 5 ? ':' : '\0'))
-			return false;
-		ret_mac[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
 static int mac(struct parser *parser, const struct path *path, const json_t *value,
 	       uint8_t ret_mac[6])
 {
 	const char *text = json_string_value(value);
+	struct mac_match mac;
 
 	if (!text)
 		return parse_bad_type(parser, path, value, "a MAC address");
-	if (!read_mac(ret_mac, text))
+	if (mac_parse(&mac, text) < 0 || !mac_is_exact(&mac))
 		return parse_error(parser, path, ERROR_BAD_VALUE,
 				   "must be a MAC such as 52:54:00:12:34:56, not \"%s\"",
 				   excerpt(text).text);
+	memcpy(ret_mac, mac.value, sizeof(mac.value));
 	return 0;
 }
 
