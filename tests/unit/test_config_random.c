@@ -73,16 +73,18 @@ static const struct pool group_pools[] = {
 	POOL("select", "{'tier':'web'}", "{'tier':'web','zone':'1'}", "{'zone':'2'}"),
 };
 
+/* The first ones decide of what groups a port is a member. */
+#define MEMBER_POOLS 2
 static const struct pool port_pools[] = {
 	POOL("labels", "{'tier':'web'}", "{'tier':'web','zone':'1'}", "{'zone':'1'}",
 	     "{'zone':'2'}"),
+	POOL("addresses", "[]", "{'mac':'52:54:00:00:00:01','ips':['10.0.0.1','10.0.0.9']}",
+	     "[{'ips':['2001:db8::7','10.0.0.2/31']},{'mac':'52:54:00:00:00:02'}]",
+	     "[{'ips':['10.0.0.3','169.254.0.1','fe80::1']},{'ips':[]}]"),
 	POOL("from", "'w'", "['w','x']", "[]"),
 	POOL("to", "'x'", "[]"),
 	POOL("security_groups", "'s'", "['t','s']", "[]"),
 	POOL("default", "{'from':{'action':'reject','log':true}}", "{'to':{'action':'allow'}}"),
-	POOL("addresses", "[]", "{'mac':'52:54:00:00:00:01','ips':['10.0.0.1','10.0.0.9']}",
-	     "[{'ips':['2001:db8::7','10.0.0.2/31']},{'mac':'52:54:00:00:00:02'}]",
-	     "[{'ips':['10.0.0.3','169.254.0.1','fe80::1']},{'ips':[]}]"),
 	POOL("macip", "'m'"),
 	POOL("anti_spoof", "true", "false"),
 	POOL("allow_ra", "true"),
@@ -192,6 +194,9 @@ static json_t *make_document(struct maker *maker)
 		json_t *port = make(maker, port_pools, ARRAY_SIZE(port_pools), 12);
 		char name[8];
 
+		for (size_t j = 0; j < MEMBER_POOLS; j++)
+			if (rng_chance(&maker->rng, 60))
+				add(maker, port, &port_pools[j]);
 		snprintf(name, sizeof(name), "p%d", i);
 		json_object_set_new(port, "interface", json_string(name));
 		json_object_set_new(json_object_get(document, "ports"), name, port);
