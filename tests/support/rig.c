@@ -88,6 +88,7 @@ static void load(struct rig *rig, bool has_few_fragments)
 	bpf_map__set_max_entries(skel->maps.secg_established, RIG_BUCKETS * SECG_WAYS);
 	bpf_map__set_max_entries(skel->maps.secg_overflow, RIG_OVERFLOW);
 	bpf_map__set_max_entries(skel->maps.secg_usage, RIG_PORTS);
+	bpf_map__set_max_entries(skel->maps.secg_events, RIG_RING_BYTES);
 	if (has_few_fragments) {
 		bpf_map__set_type(skel->maps.secg_fragments, BPF_MAP_TYPE_HASH);
 		bpf_map__set_max_entries(skel->maps.secg_fragments, 4);

@@ -16,11 +16,12 @@
 
 #include "packets.h"
 
-#define RIG_BUCKETS          64    /* of the established table, SECG_WAYS slots each */
-#define RIG_OVERFLOW         8     /* entries of the table beside it */
-#define RIG_PORTS            16    /* port ids */
-#define RIG_COUNTERS         16384 /* rule counters */
-#define RIG_TICKS_PER_SECOND 100   /* in which timeouts of a document are counted */
+#define RIG_BUCKETS          64           /* of the established table, SECG_WAYS slots each */
+#define RIG_OVERFLOW         8            /* entries of the table beside it */
+#define RIG_PORTS            16           /* port ids */
+#define RIG_COUNTERS         16384        /* rule counters */
+#define RIG_RING_BYTES       (256u << 10) /* of records */
+#define RIG_TICKS_PER_SECOND 100          /* in which timeouts of a document are counted */
 
 enum rig_hook {
 	RIG_XDP,
