@@ -130,7 +130,7 @@ static int fresh(void **state)
 
 /* Every test at both hooks. */
 #define RUN(name, tests) run_hooks(name, tests, sizeof(tests) / sizeof((tests)[0]))
-static int run_hooks(const char *name, const struct CMUnitTest *tests, size_t count)
+static inline int run_hooks(const char *name, const struct CMUnitTest *tests, size_t count)
 {
 	static const char *const hooks[] = {[RIG_XDP] = "xdp", [RIG_TC_FROM] = "tc"};
 	int failed = 0;
