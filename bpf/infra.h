@@ -11,6 +11,7 @@
 
 #include <bpf/bpf_endian.h>
 
+#include "classify.h"
 #include "packet.h"
 
 #define ETH_P_LACP        0x8809 /* slow protocols */
@@ -18,6 +19,7 @@
 #define PROTO_VRRP        112
 
 #define ICMP6_MLD_QUERY   130
+#define ICMP6_MLD_REPORT  131
 #define ICMP6_MLD_DONE    132
 #define ICMP6_RS          133
 #define ICMP6_RA          134
@@ -55,7 +57,7 @@ __inline __u32 infra_of_icmp6(const struct packet *p)
 	case ICMP6_REDIRECT:
 		return BIT(RA);
 	case ICMP6_MLD_QUERY:
-	case ICMP6_MLD_QUERY + 1:
+	case ICMP6_MLD_REPORT:
 	case ICMP6_MLD_DONE:
 	case ICMP6_MLD2_REPORT:
 		return BIT(MLD);

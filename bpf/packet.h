@@ -38,15 +38,27 @@ enum packet_l4 {
 	L4_ICMP_OTHER,  /* type, code */
 };
 
+#define PACKET_BYTES 16 /* SECG_BYTE_COUNT and what makes any number of four bits an index */
+_Static_assert(SECG_BYTE_COUNT <= PACKET_BYTES, "every byte has its place");
+
+/* Masks of 1 << enum secg_byte. */
+#define ABSENT_MACS      ((1u << SECG_BYTE_TCP_FLAGS) - 1)
+#define ABSENT_TCP_FLAGS (1u << SECG_BYTE_TCP_FLAGS)
+#define ABSENT_TRAFFIC   (1u << SECG_BYTE_TRAFFIC)
+
 struct packet {
 	__be32 src[4]; /* IPv4: word 0, the others zero */
 	__be32 dst[4];
+	__u8 byte[PACKET_BYTES]; /* by enum secg_byte */
 	__be16 sport;
 	__be16 dport;
 	__u16 ethertype; /* host order; below 0x600: LLC, a length */
-	__u16 l4_offset; /* bytes from the start of the frame */
-	__u32 end;       /* where the IP packet ends; padding may follow */
-	__u8 family;     /* enum secg_family */
+	__u16 l3_offset; /* bytes from the start of the frame */
+	__u16 l4_offset;
+	__u16 vlan;   /* outermost VID; 0: untagged, or a priority tag */
+	__u16 absent; /* which of `byte` the frame does not have */
+	__u32 end;    /* where the IP packet ends; padding may follow */
+	__u8 family;  /* enum secg_family */
 	__u8 proto;
 	__u8 l4;       /* enum packet_l4 */
 	__u8 fragment; /* enum packet_fragment */
@@ -71,6 +83,7 @@ struct frame {
 	__u32 segments; /* of a GSO packet; 0: not known, or not one */
 	__u16 l3_type;  /* EtherType of a device without Ethernet header */
 	__u16 tags;     /* VLAN tags that the hook took from metadata */
+	__u16 vlan;     /* VID of the one */
 	__u32 gso_size; /* bytes of payload a segment; 0: not a GSO packet */
 	__u8 is_l3;     /* the device has no Ethernet header */
 };

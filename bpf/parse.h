@@ -16,6 +16,7 @@
 #include "packet.h"
 
 #define PARSE_MAX_TAGS     2
+#define VLAN_ID_MASK       0x0fff
 
 #define IP_OFFSET_MASK     0x1fff
 #define IP_MORE            0x2000
@@ -105,6 +106,18 @@ __inline __u8 parse_icmp(struct packet *p, const __u8 *header)
 	return SECG_REASON_NONE;
 }
 
+__inline void note_traffic(struct packet *p, __u8 traffic_class)
+{
+	p->byte[SECG_BYTE_TRAFFIC] = traffic_class >> 2;
+	p->absent &= ~ABSENT_TRAFFIC;
+}
+
+__inline void note_first_fragment(struct packet *p)
+{
+	p->fragment = FRAGMENT_FIRST;
+	p->byte[SECG_BYTE_TRAFFIC] |= SECG_TRAFFIC_FRAGMENT;
+}
+
 /* A GSO packet counts as what will be on the wire: each segment repeats the `headers` bytes of headers. */
 __inline void count_segments(struct packet *p, const struct frame *f, __u32 headers)
 {
@@ -176,6 +189,8 @@ __inline __u8 parse_l4(struct packet *p, const struct frame *f, __u32 room)
 		if (header_size > room)
 			return cut;
 		p->tcp_flags = header[13] & 0x3f;
+		p->byte[SECG_BYTE_TCP_FLAGS] = header[13];
+		p->absent &= ~ABSENT_TCP_FLAGS;
 		p->seq = bpf_ntohl(*(const __be32 *)(header + 4));
 		p->ack = bpf_ntohl(*(const __be32 *)(header + 8));
 		count_segments(p, f, p->l4_offset + header_size);
@@ -204,6 +219,7 @@ __inline __u8 parse_ipv4(struct packet *p, const struct frame *f, __u32 offset)
 	p->dst[0] = ip->daddr;
 	p->proto = ip->protocol;
 	p->hop_limit = ip->ttl;
+	note_traffic(p, ip->tos);
 	p->l4_offset = offset + header_size;
 	p->end = offset + total;
 	fragment = bpf_ntohs(ip->frag_off);
@@ -217,7 +233,7 @@ __inline __u8 parse_ipv4(struct packet *p, const struct frame *f, __u32 offset)
 			p->fragment_edge = (fragment & IP_OFFSET_MASK) * 8;
 			return SECG_REASON_NONE;
 		}
-		p->fragment = FRAGMENT_FIRST;
+		note_first_fragment(p);
 		p->fragment_edge = total - header_size;
 	}
 	return parse_l4(p, f, total - header_size);
@@ -241,6 +257,7 @@ __inline __u8 parse_ipv6(struct hook_context *ctx, struct packet *p, const struc
 	__builtin_memcpy(p->src, &ip->saddr, 16);
 	__builtin_memcpy(p->dst, &ip->daddr, 16);
 	p->hop_limit = ip->hop_limit;
+	note_traffic(p, bpf_ntohs(*(const __be16 *)ip) >> 4);
 	p->proto = ip->nexthdr;
 	p->l4_offset = at;
 	p->end = end;
@@ -252,6 +269,8 @@ __inline __u8 parse_ipv6(struct hook_context *ctx, struct packet *p, const struc
 		return SECG_REASON_MALFORMED;
 	p->proto = scratch->ext.type;
 	p->fragment = scratch->ext.fragment;
+	if (p->fragment == FRAGMENT_FIRST)
+		note_first_fragment(p);
 	p->fragment_id = scratch->ext.fragment_id;
 	p->fragment_edge = scratch->ext.fragment_edge;
 	p->l4_offset = scratch->ext.at;
@@ -264,11 +283,23 @@ __inline __u8 parse_l3(struct hook_context *ctx, struct packet *p, const struct 
 		       __u32 offset)
 {
 	p->family = SECG_FAMILY_OTHER;
+	p->l3_offset = offset;
 	if (p->ethertype == ETH_P_IP)
 		return parse_ipv4(p, f, offset);
 	if (p->ethertype == ETH_P_IPV6)
 		return parse_ipv6(ctx, p, f, offset);
 	return SECG_REASON_NONE;
+}
+
+/* By words: structures of the wire have no alignment, and the compiler would go byte by byte. */
+__inline void read_macs(struct packet *p, const struct ethhdr *eth)
+{
+	const __u8 *at = eth->h_dest;
+
+	*(__u32 *)(p->byte + SECG_BYTE_SRC_MAC) = *(const __u32 *)(at + ETH_ALEN);
+	*(__u16 *)(p->byte + SECG_BYTE_SRC_MAC + 4) = *(const __u16 *)(at + ETH_ALEN + 4);
+	*(__u16 *)(p->byte + SECG_BYTE_DST_MAC) = *(const __u16 *)at;
+	*(__u32 *)(p->byte + SECG_BYTE_DST_MAC + 2) = *(const __u32 *)(at + 2);
 }
 
 /* SECG_REASON_NONE, or why the packet cannot be judged. *p is zeroed by the caller. */
@@ -280,24 +311,30 @@ __inline __u8 parse(struct hook_context *ctx, struct packet *p, const struct fra
 
 	p->packets = f->segments ? f->segments : 1;
 	p->bytes = f->length;
+	p->absent = ABSENT_TCP_FLAGS | ABSENT_TRAFFIC;
 	if (f->is_l3) {
+		p->absent |= ABSENT_MACS;
 		p->ethertype = f->l3_type;
 		return parse_l3(ctx, p, f, 0);
 	}
 	eth = frame_at(f, 0, sizeof(*eth));
 	if (!eth)
 		return SECG_REASON_MALFORMED;
+	read_macs(p, eth);
+	p->vlan = f->vlan;
 	p->ethertype = bpf_ntohs(eth->h_proto);
 	for (i = 0; i <= PARSE_MAX_TAGS; i++) {
 		const __be16 *tag;
 
 		if (p->ethertype != ETH_P_8021Q && p->ethertype != ETH_P_8021AD)
 			break;
-		if (tags++ == PARSE_MAX_TAGS)
+		if (tags == PARSE_MAX_TAGS)
 			return SECG_REASON_TAG_DEPTH;
 		tag = frame_at(f, offset, 4);
 		if (!tag)
 			return SECG_REASON_MALFORMED;
+		if (!tags++)
+			p->vlan = bpf_ntohs(tag[0]) & VLAN_ID_MASK;
 		p->ethertype = bpf_ntohs(tag[1]);
 		offset += 4;
 	}

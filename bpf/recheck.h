@@ -30,7 +30,8 @@ __attribute__((noinline, weak)) int recheck(const struct guard *g, const struct 
 	q = &scratch->query;
 	if (rules->policy[opened]) {
 		query_make(q, p, rules->policy[opened], r->is_reply);
-		action = classify(q);
+		query_session(q, rules->own[opened], r->rule);
+		action = policy_find(q, p);
 	}
 	if (action != SECG_ACTION_NONE) {
 		r->rule = rule_word(rules->counters[opened], q->slot);

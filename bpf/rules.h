@@ -17,7 +17,7 @@ __inline __u32 rule_find(struct outcome *o, struct keepsake *kept, const struct 
 		return SECG_ACTION_NONE;
 	query_make(q, p, rules->policy[direction], 0);
 	q->counters = rules->counters[direction];
-	action = classify(q);
+	action = policy_find(q, p);
 	if (action == SECG_ACTION_NONE)
 		return action;
 	o->rule = rule_word(q->counters, q->slot);

@@ -11,9 +11,9 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
-#include "classify.h"
 #include "maps.h"
 #include "packet.h"
+#include "query.h"
 
 /* Result of extensions_walk. */
 struct extensions {
@@ -64,9 +64,34 @@ struct recheck {
 	struct keepsake kept;
 };
 
+/* Vectors of the rare dimensions of a query (rare.h). */
+#define RARE_KEYS 3 /* VLAN, EtherType, OWN; the bytes that have tables follow */
+#define RARE_MAX  (RARE_KEYS + SECG_BYTE_COUNT)
+
+struct rare {
+	struct secg_vector_line match; /* their AND, one line of it */
+	__u32 count;
+	__u32 line[RARE_MAX]; /* first line of each; 0: left out */
+	__u32 zero;
+};
+
+/* The sender under the eye (sender.h), and where the walk over a neighbour message is (antispoof_nd.h). */
+struct sender {
+	struct packet packet; /* its MAC, its address in src, and whether there are MACs */
+	__u8 head[32];        /* of ARP, or an option of a neighbour message */
+	__u32 line;           /* of struct secg_port_spoof */
+	__u32 at;             /* offset of the next option */
+	__u32 end;
+	__u8 nd_type;
+	__u8 has_claimed; /* an option has named the MAC of the target */
+	__u8 zero[2];
+};
+
 struct scratch {
+	struct rare rare;
+	struct sender sender;
 	struct recheck recheck;
-	struct packet packet;
+	struct secg_flow_key flow_key; /* of the packet that is judged */
 	struct extensions ext;
 	struct packet inner;      /* what an ICMP error carries */
 	struct secg_flow_key key; /* of its flow */

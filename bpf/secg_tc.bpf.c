@@ -39,6 +39,7 @@ static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 		.segments = skb->gso_segs,
 		.gso_size = skb->gso_size,
 		.tags = skb->vlan_present,
+		.vlan = hook_vlan(skb),
 	};
 
 	/*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * The one verdict, the same at every hook. Order of evaluation:
- * malformed → infrastructure → session or related → fragment → rules → default.
+ * malformed → anti-spoof → infrastructure → session or related → fragment → rules → default.
  * A reason of SECG_REASON_NONE lets the packet pass; every other drops it under that name. What a packet
  * of an established session meets is inline; the rest are global functions, which the verifier reads once.
  */
@@ -9,6 +9,7 @@
 #define SECG_BPF_VERDICT_H
 
 #include "account.h"
+#include "antispoof.h"
 #include "fragment.h"
 #include "icmp_error.h"
 #include "infra.h"
@@ -109,9 +110,16 @@ __inline int infra_packet(struct outcome *o, struct hook_context *ctx, const str
 __inline void judge_flow(struct outcome *o, struct hook_context *ctx, const struct guard *g,
 			 const struct secg_port *port, const struct packet *p)
 {
-	struct secg_flow_key key;
+	struct scratch *scratch = scratch_get();
+	struct secg_flow_key *key;
 	struct session found;
 
+	if (!scratch) {
+		o->reason = SECG_REASON_UNDECIDED;
+		return;
+	}
+	/* Not on the stack, which is short. */
+	key = &scratch->flow_key;
 	if (p->fragment == FRAGMENT_LATER) {
 		fragment_later(g, p, o);
 		return;
@@ -125,18 +133,18 @@ __inline void judge_flow(struct outcome *o, struct hook_context *ctx, const stru
 	if ((port->flags & SECG_PORT_STATEFUL) && (is_trackable(p) || p->l4 == L4_ICMP_ANSWER)) {
 		__u32 hash;
 
-		key_make(&key, p, port->domain, g->direction);
-		hash = secg_flow_hash(&key, secg_hash_seed);
-		if (session_find(&found, &key, hash))
-			session_packet(o, ctx, g, port, p, &found, &key, hash);
+		key_make(key, p, port->domain, g->direction);
+		hash = secg_flow_hash(key, secg_hash_seed);
+		if (session_find(&found, key, hash))
+			session_packet(o, ctx, g, port, p, &found, key, hash);
 	} else {
-		__builtin_memset(&key, 0, sizeof(key));
+		__builtin_memset(key, 0, sizeof(*key));
 	}
 	if (o->is_known)
 		return;
-	HOOK(rules_packet)(ctx, p, g, &key, o);
+	HOOK(rules_packet)(ctx, p, g, key, o);
 	if ((port->flags & SECG_PORT_PICKUP) && is_refused(o->reason) && !o->is_again)
-		HOOK(reply_picks_up)(ctx, p, g, &key, o);
+		HOOK(reply_picks_up)(ctx, p, g, key, o);
 }
 
 /* Everything between parser and counters. */
@@ -187,7 +195,10 @@ __inline int verdict(struct hook_context *ctx, const struct frame *f,
 		return released();
 	if (o.reason == SECG_REASON_NONE && (port->flags & SECG_PORT_VALID)) {
 		g.now = now_ticks();
-		judge(&o, ctx, &g, port, p);
+		if (direction == SECG_FROM)
+			o.reason = antispoof(ctx, &g, port, p);
+		if (o.reason == SECG_REASON_NONE)
+			judge(&o, ctx, &g, port, p);
 	}
 	account(g.id, g.direction, p, o.reason);
 	outcome_tell(&o, ctx, &g, p, &arrival);

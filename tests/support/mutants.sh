@@ -87,24 +87,24 @@ fi
 good "passed   unbroken"
 
 # ── what a rule matches ────────────────────────────────────────────────────────────────────────────
-mutant source classify.h 's/s->src, q->src,/s->src, q->dst,/'
-mutant destination classify.h 's/s->dst, q->dst,/s->dst, q->src,/'
+mutant source classify.h 's/s->src, q->is_reply ? p->dst : p->src/s->src, p->dst/'
+mutant destination classify.h 's/s->dst, q->is_reply ? p->src : p->dst/s->dst, p->src/'
 mutant source-port classify.h 's/s->l4\[0\], q->high)/s->l4[0], q->low)/'
 mutant destination-port classify.h 's/s->l4\[1\], q->low)/s->l4[1], q->high)/'
-mutant protocol classify.h 's/line->w\[q->proto % 16\]/line->w[(q->proto ^ 1) % 16]/'
-mutant protocol-line classify.h 's|s->proto + q->proto / 16|s->proto + q->proto / 32|'
-mutant icmp-type-for-code classify.h 's/q->high = p->icmp_type;/q->high = p->icmp_code;/; s/q->low = p->icmp_code;/q->low = p->icmp_type;/'
+mutant protocol classify.h 's/line->w\[p->proto % 16\]/line->w[(p->proto ^ 1) % 16]/'
+mutant protocol-line classify.h 's|s->proto + p->proto / 16|s->proto + p->proto / 32|'
+mutant icmp-type-for-code query.h 's/q->high = p->icmp_type;/q->high = p->icmp_code;/; s/q->low = p->icmp_code;/q->low = p->icmp_type;/'
 mutant icmp-code-ignored parse.h 's/p->icmp_code = header\[1\];/p->icmp_code = 0;/'
 mutant icmp-error-by-allow verdict.h 's/p->l4 == L4_ICMP_ERROR && o->rule/0 \&\& o->rule/'
-mutant family classify.h 's/q->policy + (q->family & 3)/q->policy + (q->family \& 1)/'
-mutant ipv6-word classify.h 's/tree_find(base, value, address\[2\])/tree_find(base, value, address[1])/'
+mutant family classify.h 's/q->policy + (p->family & 3)/q->policy + (p->family \& 1)/'
+mutant ipv6-word tree.h 's/bpf_ntohl(address\[2\])/bpf_ntohl(address[1])/'
 mutant ipv4-options parse.h 's/p->l4_offset = offset + header_size;/p->l4_offset = offset + 20;/'
 
 # ── where a search ends ────────────────────────────────────────────────────────────────────────────
-mutant inner-separator classify.h 's/BELOW(key, inner->separator\[k\])/BELOW(key, (__u64)inner->separator[k] + 1)/'
-mutant inner-separator-before classify.h 's/BELOW(key, inner->separator\[k\])/BELOW((__u64)key + 1, inner->separator[k])/'
-mutant leaf-start classify.h 's/BELOW(key, leaf->start\[k\])/BELOW(key, (__u64)leaf->start[k] + 1)/'
-mutant leaf-start-before classify.h 's/BELOW(key, leaf->start\[k\])/BELOW((__u64)key + 1, leaf->start[k])/'
+mutant inner-separator tree.h 's/BELOW(key, inner->separator\[k\])/BELOW(key, (__u64)inner->separator[k] + 1)/'
+mutant inner-separator-before tree.h 's/BELOW(key, inner->separator\[k\])/BELOW((__u64)key + 1, inner->separator[k])/'
+mutant leaf-start tree.h 's/BELOW(key, leaf->start\[k\])/BELOW(key, (__u64)leaf->start[k] + 1)/'
+mutant leaf-start-before tree.h 's/BELOW(key, leaf->start\[k\])/BELOW((__u64)key + 1, leaf->start[k])/'
 
 # ── which of the matching rules decides ────────────────────────────────────────────────────────────
 mutant order-bit classify.h 's/lowest_bit(word);/lowest_bit(word \& (word - 1) ? word \& (word - 1) : word);/'
@@ -118,7 +118,7 @@ mutant pass-one-too-far classify.h 's/q->from = entry->next;/q->from = entry->ne
 mutant drop verdict.h 's/if (action == SECG_ACTION_DROP) {/if (action == SECG_ACTION_PASS) {/'
 mutant default-open verdict.h 's/action = rules->otherwise\[direction\];/action = SECG_ACTION_ALLOW_STATELESS;/'
 mutant default-closed verdict.h 's/action = rules->otherwise\[direction\];/action = SECG_ACTION_DROP;/'
-mutant direction verdict.h 's/query_make(&q, p, rules->policy\[direction\], 0)/query_make(\&q, p, rules->policy[!direction], 0)/'
+mutant direction verdict.h 's/query_make(q, p, rules->policy\[direction\], 0)/query_make(q, p, rules->policy[!direction], 0)/'
 mutant counter classify.h 's/line->w\[slot % SECG_COUNTERS_PER_LINE\]/line->w[(slot + 1) % SECG_COUNTERS_PER_LINE]/'
 
 # ── what a traced run must not change ──────────────────────────────────────────────────────────────
