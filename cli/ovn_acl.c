@@ -167,9 +167,15 @@ static json_t *log_of(struct ovn *ovn, const struct ovn_row *acl)
 /* What stands in the ACL besides match and action. */
 static void put_rest(struct ovn *ovn, const struct ovn_row *acl, json_t *rule)
 {
-	if (ovn_flag(acl, "log"))
+	bool is_logged = ovn_flag(acl, "log");
+
+	if (is_logged && strcmp(ovn_text(acl, "action"), "pass") == 0) {
+		left(ovn, acl, "it is not logged: what it passes on, the rules behind it decide");
+		return;
+	}
+	if (is_logged)
 		import_put(rule, "log", log_of(ovn, acl));
-	if (ovn_flag(acl, "log") && ovn_text(acl, "severity")[0])
+	if (is_logged && ovn_text(acl, "severity")[0])
 		import_put(rule, "labels",
 			   json_pack("{s:s}", "severity", ovn_text(acl, "severity")));
 }

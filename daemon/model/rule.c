@@ -280,6 +280,21 @@ static int check_timeout(struct parser *parser, const struct path *path,
 			   "is that of sessions, and only a rule that says `allow` opens sessions");
 }
 
+/* A rule that passes on is not what decides. */
+static int check_told(struct parser *parser, const struct path *path,
+		      const struct rule_draft *draft)
+{
+	const struct rule *rule = draft->rule;
+	struct path field = path_key(path, rule->log.rate ? "log" : "sample");
+
+	if (rule->action != SECG_ACTION_PASS ||
+	    (!rule->log.rate && !rule->sample[0] && !rule->sample[1]))
+		return 0;
+	return parse_error(parser, &field, ERROR_BAD_VALUE,
+			   "is about packets that the rule decides, and `pass` leaves that to the "
+			   "rules behind: write it there");
+}
+
 int rule_settle(struct parser *parser, const struct path *path, struct rule_draft *draft)
 {
 	int result = take_l4(draft);
@@ -289,6 +304,7 @@ int rule_settle(struct parser *parser, const struct path *path, struct rule_draf
 	result_add(&result, rule_check_ethertypes(parser, path, draft));
 	result_add(&result, rule_check_tcp_flags(parser, path, draft));
 	result_add(&result, check_timeout(parser, path, draft));
+	result_add(&result, check_told(parser, path, draft));
 	result_add(&result, check_families(parser, path, draft));
 	return result;
 }
