@@ -16,10 +16,12 @@ BROKEN = 2  # exit code of diff: it could not run
 
 
 def run_differential(lab, *args):
-    ns = lab.namespace("host")
-    # Nothing but the test's own packets may be counted.
-    ns.sysctl("net.ipv6.conf.default.disable_ipv6", 1)
-    lab.veth(ns, "x0", ns, "t0")
+    ns, far = lab.namespace("host"), lab.namespace("far")
+    # Nothing but the test's own packets may be counted; what the daemon answers to rejected ones ends far away.
+    for each in (ns, far):
+        each.sysctl("net.ipv6.conf.default.disable_ipv6", 1)
+    lab.veth(ns, "x0", far, "x1")
+    lab.veth(ns, "t0", far, "t1")
     daemon = lab.daemon(ns)
     return ns.run(os.path.join(BUILD, "tests", "diff"), "--socket", daemon.socket, "--xdp", "x0", "--tc", "t0",
                   *args, check=False)

@@ -290,6 +290,7 @@ static void add_rare(struct rng *rng, json_t *rule, uint32_t rare)
 					    "syn,ack/syn,ack,fin,rst", "none/psh"};
 	const json_t *protocols = json_object_get(rule, "protocol");
 	const char *only = json_string_value(json_array_get(protocols, 0));
+	bool is_allow = !strcmp(json_string_value(json_object_get(rule, "action")), "allow");
 	bool is_tcp = only && json_array_size(protocols) == 1 && !strcmp(only, "tcp");
 
 	if (rng_chance(rng, rare))
@@ -305,7 +306,7 @@ static void add_rare(struct rng *rng, json_t *rule, uint32_t rare)
 		put(rule, "fragment", json_boolean(rng_chance(rng, 60)));
 	if (is_tcp && rng_chance(rng, 2 * rare))
 		put(rule, "tcp_flags", json_string(flags[rng_below(rng, ARRAY_SIZE(flags))]));
-	if (rng_chance(rng, rare))
+	if (is_allow && rng_chance(rng, rare))
 		put(rule, "timeout", json_integer(1 + rng_below(rng, 1000)));
 	if (rng_chance(rng, rare))
 		put(rule, "enabled", json_false());

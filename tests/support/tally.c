@@ -44,7 +44,7 @@ void tally_pair(struct tally *tally, const struct port_list *list,
 		struct compile_verdict other = reference_match_without(
 			list->acls, list->acl_count, packet, dimensions[i].dimension, NULL);
 
-		if (other.action != verdict->action ||
+		if (!other.action != !verdict->action ||
 		    (other.action && other.slot != verdict->slot))
 			tally->decides[i][is_icmp]++;
 	}
