@@ -135,9 +135,10 @@ struct secg_port {
 _Static_assert(sizeof(struct secg_port) == 64 * SECG_PORT_LINES, "whole lines");
 
 /*
- * Rule word: the number of a rule's counter, and how often what the rule matches has been changed. A
- * session keeps the word of the rule that opened it: while the port's table holds the same word, that
- * rule exists unchanged. 0: no rule.
+ * Rule word: the number of a rule's counter, and a revision that is raised when what the rule matches and
+ * a session does not show (SECG_ENTRY_HIDDEN), or its action, is changed. A session keeps the word of the
+ * rule that opened it: while the port's table holds the same word, the hidden part of that rule is what
+ * the opener matched. 0: no rule.
  */
 #define SECG_RULE_NUMBER_MASK    0x0001ffffu
 #define SECG_RULE_REVISION_SHIFT 17
