@@ -9,7 +9,7 @@ import re
 
 from schema import Checker, openapi
 
-STANDARD_HEADERS = {"Date", "Content-Type", "Content-Length", "Connection"}
+STANDARD_HEADERS = {"Transfer-Encoding", "Date", "Content-Type", "Content-Length", "Connection"}
 LARGE = 256 << 10  # bytes of a body of which only status and headers are looked at: Python would take seconds
 
 
