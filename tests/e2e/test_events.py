@@ -178,7 +178,7 @@ def test_commits_and_states_are_told(path, daemon, told):
     assert (commit["type"], commit["generation"], commit["etag"]) == \
         ("commit", answer["generation"], int(answer["etag"]))
     assert (state["type"], state["port"], state["state"]) == ("port_state", "q", "waiting")
-    path.host.ip("link", "add", "later0", "type", "dummy")
+    path.host.ip("link", "add", "later0", "type", "veth", "peer", "name", "later1")
     wait = wait_events(daemon, state["seq"], 1, "port_state")
     assert wait[-1]["port"] == "q" and wait[-1]["state"] in ("guarded", "degraded")
     path.host.ip("link", "del", "later0")
