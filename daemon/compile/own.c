@@ -83,11 +83,11 @@ int own_build(struct own_tree *ret_tree, const struct compiled *compiled, const 
 	if (r < 0)
 		return r;
 	*ret_tree = (struct own_tree){
-		.lines = TAKE_PTR(lines.line),
 		.line_count = lines.count,
 		.leaf_count = (count + SECG_TREE_LEAF_KEYS - 1) / SECG_TREE_LEAF_KEYS,
 		.reference = reference,
 	};
+	ret_tree->lines = TAKE_PTR(lines.line);
 	return 0;
 }
 
