@@ -8,6 +8,7 @@
 
 const struct kind kinds[KINDS_COUNT] = {
 	{"ports", "port", show_ports, show_port},
+	{"port_templates", "port_template", show_templates, show_port},
 	{"acls", "acl", show_acls, show_acl},
 	{"groups", "group", show_groups, show_group},
 	{"services", "service", show_services, show_service},

@@ -15,7 +15,7 @@ struct kind {
 	void (*show_one)(const char *name, const json_t *object, const json_t *status);
 };
 
-#define KINDS_COUNT 6
+#define KINDS_COUNT 7
 extern const struct kind kinds[KINDS_COUNT];
 
 /* By plural or singular, '-' as good as '_'; NULL where there is none. */
@@ -36,6 +36,7 @@ void show_macips(const json_t *macips, const json_t *status);
 void show_macip(const char *name, const json_t *macip, const json_t *status);
 void show_ports(const json_t *ports, const json_t *status);
 void show_port(const char *name, const json_t *port, const json_t *status);
+void show_templates(const json_t *templates, const json_t *status);
 void show_status(const json_t *status);
 
 /* Fills the next cell with the state of a port, in its colour. */

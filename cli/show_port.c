@@ -55,28 +55,69 @@ void show_state(struct table *table, const char *state)
 		table_paint(table, COLOR_YELLOW);
 }
 
+/* `port` NULL: it is made of a template and not in the policy. */
+static void add_port(struct table *table, const char *name, const json_t *port, const json_t *state)
+{
+	const char *interface = value_member(state, "interface");
+
+	table_add(table, name);
+	table_add(table, interface[0] != '\0' ? interface : value_member(port, "interface"));
+	show_state(table, value_member(state, "state"));
+	table_add(table, value_member(state, "hook"));
+	table_take(table, mode_text(state));
+	if (port) {
+		table_take(table, list_text(port, "from"));
+		table_take(table, list_text(port, "to"));
+		table_add(table, value_member(port, "description"));
+	} else {
+		table_add(table, "");
+		table_add(table, "");
+		table_format(table, "of template %s", value_member(state, "template"));
+	}
+	table_add(table, value_member(state, "message"));
+}
+
 void show_ports(const json_t *ports, const json_t *status)
 {
 	static const char *const headers[] = {"NAME", "INTERFACE", "STATE",       "HOOK",    "MODE",
 					      "FROM", "TO",        "DESCRIPTION", "MESSAGE", NULL};
 	_cleanup_(table_freep) struct table *table = table_new(headers);
+	json_auto_t *all = memory_check(json_object());
+	_cleanup_free_ const char **names = NULL;
+	const char *name;
+	json_t *state;
+	size_t count;
+
+	json_object_update(all, (json_t *)ports);
+	json_object_foreach(json_object_get(status, "ports"), name, state)
+	{
+		if (json_object_get(state, "template"))
+			json_object_set(all, name, state);
+	}
+	names = value_keys(all, &count);
+	for (size_t i = 0; i < count; i++)
+		add_port(table, names[i], json_object_get(ports, names[i]),
+			 state_of(status, names[i]));
+	table_print(table, stdout);
+}
+
+void show_templates(const json_t *templates, const json_t *status)
+{
+	static const char *const headers[] = {"NAME", "MATCH", "FROM", "TO", "DESCRIPTION", NULL};
+	_cleanup_(table_freep) struct table *table = table_new(headers);
 	_cleanup_free_ const char **names = NULL;
 	size_t count;
 
-	names = value_keys(ports, &count);
+	(void)status;
+	names = value_keys(templates, &count);
 	for (size_t i = 0; i < count; i++) {
-		const json_t *port = json_object_get(ports, names[i]);
-		const json_t *state = state_of(status, names[i]);
+		const json_t *template = json_object_get(templates, names[i]);
 
 		table_add(table, names[i]);
-		table_add(table, value_member(port, "interface"));
-		show_state(table, value_member(state, "state"));
-		table_add(table, value_member(state, "hook"));
-		table_take(table, mode_text(state));
-		table_take(table, list_text(port, "from"));
-		table_take(table, list_text(port, "to"));
-		table_add(table, value_member(port, "description"));
-		table_add(table, value_member(state, "message"));
+		table_take(table, value_text(json_object_get(template, "match")));
+		table_take(table, list_text(template, "from"));
+		table_take(table, list_text(template, "to"));
+		table_add(table, value_member(template, "description"));
 	}
 	table_print(table, stdout);
 }

@@ -62,6 +62,7 @@ static const struct route routes[] = {
 	COLLECTION("ports", OBJECT_PORT),
 	COLLECTION("security_groups", OBJECT_SECURITY_GROUP),
 	COLLECTION("macip", OBJECT_MACIP),
+	COLLECTION("port_templates", OBJECT_PORT_TEMPLATE),
 	{
 		.segments = {"v1", "doctor"},
 		.handlers = {[METHOD_GET] = doctor_resource_get},

@@ -62,6 +62,10 @@ static void add_port(const struct port_status *status, void *data)
 			  "ifindex", status->ifindex, "tables", "bits", "generation",
 			  (json_int_t)status->generation, "message", message);
 
+	if (port && status->interface[0])
+		json_object_set_new(port, "interface", json_string(status->interface));
+	if (port && status->port_template)
+		json_object_set_new(port, "template", json_string(status->port_template));
 	if (port)
 		add_attachment(port, &status->attachment);
 	json_object_set_new(data, status->name, port);

@@ -242,6 +242,12 @@ int ids_get(struct ids *ids, const char *name, uint32_t *ret_id)
 	return 0;
 }
 
+void ids_mark(struct ids *ids, uint32_t id)
+{
+	if (ids_name(ids, id))
+		ids->slots[id - ids->first].flags |= IS_MARKED;
+}
+
 int ids_load(struct ids *ids, const char *name, uint32_t id)
 {
 	uint32_t slot = id - ids->first;

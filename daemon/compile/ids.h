@@ -24,6 +24,8 @@ int ids_copy(struct ids **ret_copy, const struct ids *ids);
 
 /* The number of a name, handed out when it has none; marks the name used. -ENOSPC: none left. */
 int ids_get(struct ids *ids, const char *name, uint32_t *ret_id);
+/* Marks the name of a number that is handed out. */
+void ids_mark(struct ids *ids, uint32_t id);
 /* -ENOENT. Does not mark. */
 int ids_find(const struct ids *ids, const char *name, uint32_t *ret_id);
 /* Lends; NULL where the number is free. */

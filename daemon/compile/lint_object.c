@@ -136,6 +136,8 @@ static void use_all(struct usage *usage)
 		lint_each_nested(&config->groups[i], use_group, usage);
 	for (size_t i = 0; i < config->port_count; i++)
 		use_port(usage, &config->ports[i]);
+	for (size_t i = 0; i < config->template_count; i++)
+		use_port(usage, &config->templates[i].port);
 }
 
 static int report_unused(struct lint *lint, enum object_kind kind, const char *name,

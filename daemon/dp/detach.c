@@ -56,7 +56,7 @@ int dp_detach(struct dp *dp, uint32_t id, int ifindex)
 	if (dp->held)
 		dp->held[id].clsact_ifindex = 0;
 	/* Last: with a hook and without an entry, a packet would be nobody's. */
-	if (ifindex && ifindex_port(dp, ifindex) == id)
+	if (ifindex && dp_interface_port(dp, ifindex) == id)
 		ifindex_clear(dp, ifindex);
 	return 0;
 }
@@ -121,7 +121,7 @@ static int each_guarded(struct dp *dp,
 	if (!interfaces)
 		return -errno;
 	for (const struct if_nameindex *i = interfaces; i->if_index; i++) {
-		uint32_t id = ifindex_port(dp, (int)i->if_index);
+		uint32_t id = dp_interface_port(dp, (int)i->if_index);
 		int r = id ? each(dp, id, (int)i->if_index, data) : 0;
 
 		first = first < 0 ? first : r;

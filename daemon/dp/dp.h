@@ -92,6 +92,8 @@ int dp_tables_flip(struct dp *dp, uint64_t generation, const struct secg_port *p
 int dp_tables_settle(struct dp *dp);
 /* Generation that is live; 0: none was ever flipped. */
 uint64_t dp_tables_generation(const struct dp *dp);
+/* Lends the live entry of a port; NULL: none. */
+const struct secg_port *dp_tables_port(const struct dp *dp, uint32_t id);
 void dp_tables_usage(const struct dp *dp, uint64_t *ret_used_bytes, uint64_t *ret_size_bytes);
 
 /* ── hooks ──────────────────────────────────────────────────────────────────────────────────────── */
@@ -159,6 +161,11 @@ bool dp_is_attached(const struct dp *dp, uint32_t id, int ifindex,
 /* Removes hooks, pins and the ifindex entry of a port; absent ones are no error, nor is an interface that
  * is gone. Negative errno: a hook may be left, and with it the entry; to be tried again. */
 int dp_detach(struct dp *dp, uint32_t id, int ifindex);
+/* Makes the hooks of port `from` those of port `to`, which must have none: -EEXIST. The interface then goes
+ * to `to` by dp_attach; until then the packets are still those of `from`. */
+int dp_hand_over(struct dp *dp, uint32_t from, uint32_t to);
+/* Number of the port to which the packets of an interface go; 0: none. */
+uint32_t dp_interface_port(const struct dp *dp, int ifindex);
 /* Detaches pinned ports for which `is_wanted` is false (left by an earlier daemon). */
 int dp_detach_unwanted(struct dp *dp, bool (*is_wanted)(uint32_t id, void *data), void *data);
 /* Filters and entry of an interface whose port is elsewhere by now, links and all. */

@@ -49,7 +49,7 @@ void ifindex_clear(struct dp *dp, int ifindex)
 	bpf_map_delete_elem(bpf_map__fd(dp->skel->maps.secg_ifindex_far), &key);
 }
 
-uint32_t ifindex_port(const struct dp *dp, int ifindex)
+uint32_t dp_interface_port(const struct dp *dp, int ifindex)
 {
 	const struct secg_ifindex *slot = slot_of(dp, ifindex);
 	struct secg_ifindex entry = {0};

@@ -83,8 +83,6 @@ int tables_new(struct tables **ret_tables, const struct secg_line *lines, uint32
 	       uint64_t root);
 void tables_free(struct tables *tables);
 DEFINE_CLEANUP(struct tables *, tables_free);
-/* Lends the live entry of a port; NULL: none. */
-const struct secg_port *tables_port(const struct dp *dp, uint32_t id);
 
 /* ── pins.c ── */
 /* printf into a path; -ENAMETOOLONG. */
@@ -154,7 +152,5 @@ void drain_free(struct drain *drain);
 /* ── ifindex.c ── */
 int ifindex_set(struct dp *dp, int ifindex, uint32_t id, bool has_ethernet);
 void ifindex_clear(struct dp *dp, int ifindex);
-/* Port id of an interface; 0: none. */
-uint32_t ifindex_port(const struct dp *dp, int ifindex);
 
 #endif

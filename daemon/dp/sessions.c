@@ -23,7 +23,7 @@ uint32_t dp_flow_timeout(const struct secg_flow_key *key, const struct secg_flow
 
 int64_t dp_session_overdue(const struct dp *dp, const struct dp_session *session, uint32_t now)
 {
-	const struct secg_port *port = tables_port(dp, session->flow.a.port);
+	const struct secg_port *port = dp_tables_port(dp, session->flow.a.port);
 	/* Ticks wrap; a packet may have come after `now` was read, so idle can be below zero. */
 	int32_t idle = (int32_t)(now - session->flow.s.seen);
 

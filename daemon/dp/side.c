@@ -45,7 +45,8 @@ static int drop_old(struct side *side)
 
 	if (r == 0)
 		r = link_remove(TAKE_FD(side->old_fd), path);
-	if (r == 0 && side->old.ifindex && ifindex_port(side->dp, side->old.ifindex) == side->id)
+	if (r == 0 && side->old.ifindex &&
+	    dp_interface_port(side->dp, side->old.ifindex) == side->id)
 		ifindex_clear(side->dp, side->old.ifindex);
 	return r;
 }
@@ -169,5 +170,49 @@ int side_remove(struct side *side)
 		r = link_remove(TAKE_FD(side->old_fd), pin);
 	if (r == 0 && side->has_old_clsact)
 		r = sys_clsact_detach(side->ifindex, side->direction == SECG_TO);
+	return r;
+}
+
+static bool has_hook(const struct dp *dp, uint32_t id, enum secg_direction direction)
+{
+	char path[PATH_MAX];
+
+	if (dp->held)
+		return dp->held[id].fd[direction] >= 0;
+	return pin_path(path, "%s/links/%u_%s", dp->folder, id, words[direction]) < 0 ||
+	       access(path, F_OK) == 0;
+}
+
+static int hand_over(struct dp *dp, uint32_t from, uint32_t to, enum secg_direction direction)
+{
+	char old[PATH_MAX], fresh[PATH_MAX];
+	int r;
+
+	if (dp->held) {
+		dp->held[to].fd[direction] = TAKE_FD(dp->held[from].fd[direction]);
+		return 0;
+	}
+	r = pin_path(old, "%s/links/%u_%s", dp->folder, from, words[direction]);
+	if (r == 0)
+		r = pin_path(fresh, "%s/links/%u_%s", dp->folder, to, words[direction]);
+	if (r < 0)
+		return r;
+	/* Filters on clsact have no pin. */
+	return rename(old, fresh) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int dp_hand_over(struct dp *dp, uint32_t from, uint32_t to)
+{
+	int r = 0;
+
+	for (int direction = 0; direction < SECG_DIRECTIONS; direction++)
+		if (has_hook(dp, to, (enum secg_direction)direction))
+			return -EEXIST;
+	for (int direction = 0; r == 0 && direction < SECG_DIRECTIONS; direction++)
+		r = hand_over(dp, from, to, (enum secg_direction)direction);
+	if (r == 0 && dp->held) {
+		dp->held[to].clsact_ifindex = dp->held[from].clsact_ifindex;
+		dp->held[from].clsact_ifindex = 0;
+	}
 	return r;
 }

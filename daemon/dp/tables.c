@@ -338,7 +338,7 @@ void dp_tables_usage(const struct dp *dp, uint64_t *ret_used_bytes, uint64_t *re
 			  (uint64_t)extents_free_lines(dp->tables->extents) * sizeof(*dp->lines);
 }
 
-const struct secg_port *tables_port(const struct dp *dp, uint32_t id)
+const struct secg_port *dp_tables_port(const struct dp *dp, uint32_t id)
 {
 	const struct secg_root *root = (const void *)&dp->lines[dp->tables->root];
 	const struct secg_port *ports;

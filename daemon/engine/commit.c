@@ -25,20 +25,33 @@ static void batch_fini(struct batch *batch)
 	draft_fini(&batch->draft);
 }
 
-static int build_next(struct engine *engine, const struct draft *draft, struct config *config,
-		      struct generation **ret_next, struct errors *reterr)
+/* A generation and the claims it was built for. */
+struct next {
+	struct generation *generation;
+	struct claims *claims;
+};
+
+static void next_fini(struct next *next)
 {
-	const struct generation_context context = {
-		.live = engine->live,
+	generation_freep(&next->generation);
+	claims_freep(&next->claims);
+}
+
+static int build_next(struct engine *engine, const struct draft *draft, struct next *next,
+		      struct errors *reterr)
+{
+	struct next_request request = {
+		.config = draft->owned_config,
+		.document = draft->document,
 		.number = engine->live->number + 1,
 		.etag = draft->etag,
-		.counter_limit = SECG_MAX_COUNTERS,
-		.ticks_per_second = dp_ticks_per_second(engine->dp),
-		.side = flip_side_of,
-		.data = engine,
 	};
+	int r = next_claims(&next->claims, engine, draft->owned_config);
 
-	return generation_build(ret_next, config, draft->document, &context, reterr);
+	if (r < 0)
+		return r;
+	request.claims = next->claims;
+	return next_build(&next->generation, engine, &request, reterr);
 }
 
 /* What cannot be built or placed is a limit where it is one, else our fault. */
@@ -69,14 +82,14 @@ static void refuse_with(struct change *change, struct errors *errs)
 /* ── dry run ────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Everything but storing, going live and attaching. */
-static void try_draft(struct engine *engine, struct change *change, struct draft *draft)
+static void try_draft(struct engine *engine, struct change *change, const struct draft *draft)
 {
-	_cleanup_(generation_freep) struct generation *next = NULL;
+	_cleanup_(next_fini) struct next next = {0};
 	_cleanup_(errors_fini) struct errors errs = {0};
 	char message[DP_MESSAGE_SIZE];
 	int r;
 
-	r = build_next(engine, draft, draft->owned_config, &next, &errs);
+	r = build_next(engine, draft, &next, &errs);
 	if (r == -EINVAL && errs.count > 0) {
 		refuse_with(change, &errs);
 		return;
@@ -85,25 +98,43 @@ static void try_draft(struct engine *engine, struct change *change, struct draft
 		refuse(change, r, build_message(r));
 		return;
 	}
-	draft->owned_config = NULL;
-	r = flip_try(engine, next, message);
+	r = flip_try(engine, next.generation, message);
 	if (r < 0) {
 		refuse(change, r, message);
 		return;
 	}
-	r = guards_foresee(engine, next->config, &change->result);
+	r = guards_foresee(engine, next.generation, next.claims, &change->result);
 	if (r >= 0) {
 		struct recheck_counts sessions;
 
-		r = recheck_sessions(engine, engine->live, next, true, &sessions);
+		r = recheck_sessions(engine, engine->live, next.generation, true, &sessions);
 		change->result.sessions_kept = sessions.kept;
 		change->result.sessions_cut = sessions.cut;
 	}
 	if (r >= 0) {
 		struct ssh_report ssh;
 
-		ssh_look(&ssh, next);
+		ssh_look(&ssh, next.generation, next.claims);
 		r = ssh_warn(change->result.warnings, &ssh);
+	}
+	if (r < 0)
+		refuse(change, r, strerror(-r));
+}
+
+/* A dry run that changes nothing: what is there is told, or what a draft before it will make of it. */
+static void foresee(struct batch *batch, struct change *change)
+{
+	_cleanup_(next_fini) struct next next = {0};
+	_cleanup_(errors_fini) struct errors errs = {0};
+	int r;
+
+	if (!batch->draft.owned_config) {
+		r = guards_report(batch->engine, &change->result);
+	} else {
+		r = build_next(batch->engine, &batch->draft, &next, &errs);
+		if (r >= 0)
+			r = guards_foresee(batch->engine, next.generation, next.claims,
+					   &change->result);
 	}
 	if (r < 0)
 		refuse(change, r, strerror(-r));
@@ -118,9 +149,8 @@ static void judge(struct batch *batch, size_t index)
 
 	batch_judge(change, &batch->draft, &next);
 	if (!next.is_changed) {
-		if (change->result.status == 200 && change->is_dry_run &&
-		    guards_foresee(batch->engine, batch->draft.config, &change->result) < 0)
-			refuse(change, -ENOMEM, strerror(ENOMEM));
+		if (change->result.status == 200 && change->is_dry_run)
+			foresee(batch, change);
 		return;
 	}
 	if (change->is_dry_run) {
@@ -164,20 +194,24 @@ static void recheck(struct engine *engine, const struct generation *old,
 			  strerror(-r));
 }
 
-static int go_live(struct engine *engine, struct generation *next,
-		   struct recheck_counts *ret_sessions, char message[DP_MESSAGE_SIZE])
+/* Takes what is in `next` where it succeeds. */
+static int go_live(struct engine *engine, struct next *next, struct recheck_counts *ret_sessions,
+		   char message[DP_MESSAGE_SIZE])
 {
 	_cleanup_(generation_freep) struct generation *old = NULL;
-	_cleanup_free_ struct guard *guards = guards_new(next);
+	_cleanup_free_ struct guard *guards = guards_new(next->generation);
 	int r;
 
 	if (!guards) {
 		snprintf(message, DP_MESSAGE_SIZE, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	r = flip_to(engine, next, false, &old, message);
+	r = flip_to(engine, next->generation, FLIP_STORE, &old, message);
 	if (r < 0)
 		return r;
+	next->generation = NULL;
+	claims_freep(&engine->claims);
+	engine->claims = TAKE_PTR(next->claims);
 	recheck(engine, old, ret_sessions);
 	limits_recount(engine);
 	guards_follow(engine, TAKE_PTR(guards));
@@ -190,7 +224,7 @@ static void answer(struct batch *batch, uint64_t before)
 
 	/* Once for all of them: they share a generation. */
 	if (batch->first_changed < batch->count)
-		ssh_look(&ssh, batch->engine->live);
+		ssh_look(&ssh, batch->engine->live, batch->engine->claims);
 	for (size_t i = 0; i < batch->count; i++) {
 		struct change *change = batch->changes[i];
 		struct change_result *result = &change->result;
@@ -234,22 +268,19 @@ static void refuse_build(struct batch *batch, int r, struct errors *errs)
 /* Builds what the batch has made of the state and makes it live; the answers of refused ones are given. */
 static void apply(struct batch *batch)
 {
-	_cleanup_(generation_freep) struct generation *next = NULL;
+	_cleanup_(next_fini) struct next next = {0};
 	_cleanup_(errors_fini) struct errors errs = {0};
 	char message[DP_MESSAGE_SIZE] = "";
 	int r;
 
-	r = build_next(batch->engine, &batch->draft, batch->draft.owned_config, &next, &errs);
+	r = build_next(batch->engine, &batch->draft, &next, &errs);
 	if (r < 0) {
 		refuse_build(batch, r, &errs);
 		return;
 	}
-	batch->draft.owned_config = NULL;
-	r = go_live(batch->engine, next, &batch->sessions, message);
+	r = go_live(batch->engine, &next, &batch->sessions, message);
 	if (r < 0)
 		refuse_judged(batch, r, message);
-	else
-		next = NULL;
 }
 
 /* Somebody asks for what is wanted already: perhaps because it is not so any more. */

@@ -66,7 +66,7 @@ struct doctor_host {
 	int socket_error;   /* errno of looking at it */
 	unsigned int socket_mode;
 	bool has_admin_group, has_read_group;
-	bool is_store_broken, is_path_broken, is_net_broken;
+	bool is_store_broken, is_path_broken, is_net_broken, is_claim_broken;
 	uint64_t table_used_bytes, table_size_bytes;
 	bool has_sessions; /* what follows is known */
 	struct dp_session_usage sessions;

@@ -25,12 +25,14 @@
 	X(STORE_BROKEN, "store_broken", "the last policy could not be written to disk")         \
 	X(PATH_BROKEN, "path_broken", "the data path did not take the last policy")             \
 	X(NET_BROKEN, "net_broken", "the kernel's news about interfaces do not arrive")         \
+	X(CLAIM_BROKEN, "claim_broken", "interfaces are not guarded as they should be")         \
 	X(TABLE_MEMORY, "table_memory", "the memory of compiled policies is nearly full")       \
 	X(SESSIONS_FULL, "sessions_full", "the table of answered sessions is nearly full")      \
 	X(NEW_SESSIONS_FULL, "new_sessions_full",                                               \
 	  "the table of half-open and one-way sessions is nearly full")                         \
 	X(UNGUARDED, "unguarded", "interfaces are up and no port names them")                   \
 	X(PORT_FAILED, "port_failed", "the port does not guard its interface")                  \
+	X(PORT_AMBIGUOUS, "port_ambiguous", "several interfaces fit, or several ports")         \
 	X(PORT_WAITING, "port_waiting", "the port's interface is not there")                    \
 	X(PORT_DEGRADED, "port_degraded",                                                       \
 	  "the port guards, but not as asked when it was attached")                             \

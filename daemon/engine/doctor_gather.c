@@ -79,6 +79,7 @@ static void gather_host(struct doctor_host *host, const struct engine *engine,
 	host->is_store_broken = engine->is_store_broken;
 	host->is_path_broken = engine->is_path_broken;
 	host->is_net_broken = engine->is_net_broken;
+	host->is_claim_broken = engine->is_claim_broken;
 	dp_tables_usage(engine->dp, &host->table_used_bytes, &host->table_size_bytes);
 	host->has_sessions = dp_session_usage(engine->dp, &host->sessions) == 0;
 	find_vhost_user(host->vhost_user);
@@ -110,7 +111,7 @@ static void gather_port(struct doctor_port *port, const struct engine *engine,
 
 	*port = (struct doctor_port){
 		.name = wanted->name,
-		.interface = wanted->interface,
+		.interface = guard->interface,
 		.state = guard->state,
 		.hook = wanted->hook,
 		.attachment = guard->attachment,
@@ -167,7 +168,7 @@ int doctor_gather(struct doctor_facts *ret_facts, const struct engine *engine,
 		gather_port(&facts.ports[facts.port_count], engine,
 			    &engine->guards[facts.port_count], &facts.devices);
 	gather_interfaces(&facts, engine);
-	ssh_look(&facts.ssh, engine->live);
+	ssh_look(&facts.ssh, engine->live, engine->claims);
 	*ret_facts = facts;
 	facts = (struct doctor_facts){0};
 	return 0;

@@ -179,6 +179,12 @@ static void judge_health(struct doctor_findings *findings, const struct doctor_h
 			   "news about interfaces do not arrive: one that appears is not guarded");
 		doctor_fix(findings, "systemctl restart secgd");
 	}
+	if (host->is_claim_broken) {
+		doctor_add(findings, DOCTOR_CLAIM_BROKEN, DOCTOR_ERROR, NULL,
+			   "interfaces have come or changed and are not guarded as they should be; "
+			   "it is tried again every second");
+		doctor_fix(findings, "journalctl -u secgd");
+	}
 }
 
 static unsigned int percent(uint64_t used, uint64_t size)

@@ -27,7 +27,7 @@ static bool is_kind(const struct doctor_port *port, const char *kind)
 
 static bool is_guarded(const struct doctor_port *port)
 {
-	return port->state == PORT_GUARDED || port->state == PORT_DEGRADED;
+	return port_state_is_attached(port->state);
 }
 
 /* XDP is what was asked for, or what auto would take. */
@@ -49,12 +49,19 @@ static void judge_state(struct doctor_findings *findings, const struct doctor_po
 		doctor_fix(findings, "sgctl get port %s; bpftool net show dev %s", port->name,
 			   port->interface);
 	}
+	if (port->state == PORT_AMBIGUOUS) {
+		doctor_add(findings, DOCTOR_PORT_AMBIGUOUS, DOCTOR_ERROR, port->name,
+			   "it is not told which interface it is for, so it guards NONE: %s",
+			   port->message);
+		doctor_fix(findings, "sgctl get port %s; then make its match more specific",
+			   port->name);
+	}
 	if (port->state == PORT_WAITING) {
 		doctor_add(
 			findings, DOCTOR_PORT_WAITING, DOCTOR_WARNING, port->name,
 			"there is no interface %s in this network namespace; it is guarded when it "
 			"appears",
-			port->interface);
+			port->interface[0] ? port->interface : "that fits its match");
 		doctor_fix(findings, "ip link show; or: sgctl delete port %s", port->name);
 	}
 }

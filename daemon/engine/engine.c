@@ -50,6 +50,107 @@ static int say_errors(int r, char message[DP_MESSAGE_SIZE], const struct errors 
 	return r;
 }
 
+/* ── numbers that the kernel knows ──────────────────────────────────────────────────────────────── */
+
+/*
+ * The hooks of instances that came just before the daemon ended are in the kernel, and not in the store:
+ * they keep the number that the kernel has for their interface.
+ */
+static int recover_instances(struct engine *engine, struct ids *ids)
+{
+	struct config_runtime runtime = claims_runtime(engine->claims);
+
+	for (size_t i = 0; i < runtime.instance_count; i++) {
+		const char *name = runtime.instances[i].interface;
+		const struct net_link *link = net_find_name(engine->net, name);
+		uint32_t id = link ? dp_interface_port(engine->dp, link->ifindex) : 0;
+		uint32_t stored;
+		int r;
+
+		if (id == 0 && ids_find(engine->live->port_ids, name, &stored) == 0)
+			id = stored;
+		r = id && !config_find_port(claims_config(engine->claims), name)
+			    ? ids_load(ids, name, id)
+			    : 0;
+		/* One that is somebody else's by now: it gets another. */
+		if (r < 0 && r != -EEXIST && r != -ERANGE)
+			return r;
+	}
+	return 0;
+}
+
+static int recover_ports(struct engine *engine, struct ids *ids)
+{
+	const struct config *config = claims_config(engine->claims);
+
+	for (size_t i = 0; i < config->port_count; i++) {
+		const char *name = config->ports[i].name;
+		uint32_t id;
+		int r = ids_find(engine->live->port_ids, name, &id);
+
+		if (r == 0)
+			r = ids_load(ids, name, id);
+		if (r < 0 && r != -ENOENT)
+			return r;
+	}
+	return 0;
+}
+
+/* Sessions of a domain have its number in their keys. The store does not know it, the live tables do. */
+static int recover_domains(struct engine *engine)
+{
+	const struct config *config = claims_config(engine->claims);
+
+	for (size_t i = 0; i < config->port_count; i++) {
+		const struct secg_port *table = NULL;
+		uint32_t id;
+		int r;
+
+		if (config->ports[i].domain &&
+		    ids_find(engine->live->port_ids, config->ports[i].name, &id) == 0)
+			table = dp_tables_port(engine->dp, id);
+		if (!table || table->domain < SECG_MAX_PORTS)
+			continue;
+		r = ids_load(engine->live->domain_ids, config->ports[i].domain, table->domain);
+		if (r < 0 && r != -EEXIST && r != -ERANGE)
+			return r;
+	}
+	return 0;
+}
+
+/* What the store has is kept for the next write, which is told as a difference to it. */
+static int recover_numbers(struct engine *engine)
+{
+	_cleanup_(ids_freep) struct ids *ids = NULL, *counters = NULL;
+	struct generation *live = engine->live;
+	int r = ids_new(&ids, 1, SECG_MAX_PORTS);
+
+	if (r == 0)
+		r = recover_ports(engine, ids);
+	if (r == 0)
+		r = recover_instances(engine, ids);
+	if (r == 0)
+		r = recover_domains(engine);
+	if (r == 0)
+		r = ids_copy(&counters, live->counter_ids);
+	if (r < 0)
+		return r;
+	engine->has_stored = true;
+	engine->stored = (struct store_state){
+		.document = json_incref(live->document),
+		.policies = json_incref(live->policies),
+		.generation = live->number,
+		.etag = live->etag,
+		.ports = TAKE_PTR(live->port_ids),
+		.counters = TAKE_PTR(live->counter_ids),
+	};
+	live->port_ids = TAKE_PTR(ids);
+	live->counter_ids = TAKE_PTR(counters);
+	return 0;
+}
+
+/* ── the first generation ───────────────────────────────────────────────────────────────────────── */
+
 /*
  * A generation of the same number as before when every port's policy and number is what the store says;
  * sessions then notice nothing.
@@ -59,29 +160,27 @@ static int build_stored(struct engine *engine, struct generation **ret_next, boo
 {
 	_cleanup_(config_freep) struct config *config = NULL;
 	struct generation *live = engine->live;
-	struct generation_context context = {
-		.live = live,
-		.etag = live->etag,
-		.counter_limit = SECG_MAX_COUNTERS,
-		.ticks_per_second = dp_ticks_per_second(engine->dp),
-		.side = flip_side_of,
-		.data = engine,
-	};
+	struct next_request request = {.document = live->document, .etag = live->etag};
 	int r;
 
-	/* Where a flip for sides could not be stored the data path is ahead. Zero is no generation. */
+	r = config_parse(&config, live->document, NULL, reterr);
+	if (r == 0)
+		r = next_claims(&engine->claims, engine, config);
+	if (r == 0)
+		r = recover_numbers(engine);
+	if (r < 0)
+		return r;
+	/* Where a flip for interfaces could not be stored the data path is ahead. Zero is no generation. */
 	if (dp_tables_generation(engine->dp) > live->number)
 		live->number = dp_tables_generation(engine->dp);
 	if (live->number == 0)
 		live->number = 1;
-	context.number = live->number + 1;
-	r = config_parse(&config, live->document, NULL, reterr);
+	request.config = config;
+	request.claims = engine->claims;
+	request.number = live->number + 1;
+	r = next_build(ret_next, engine, &request, reterr);
 	if (r < 0)
 		return r;
-	r = generation_build(ret_next, config, live->document, &context, reterr);
-	if (r < 0)
-		return r;
-	config = NULL;
 	*ret_is_stored = !(*ret_next)->has_changed_policies && !(*ret_next)->has_changed_numbers;
 	if (*ret_is_stored)
 		(*ret_next)->number = live->number;
@@ -105,7 +204,7 @@ static int start(struct engine *engine, char message[DP_MESSAGE_SIZE])
 		return say(-ENOMEM, message, "the stored policy cannot be made live",
 			   strerror(ENOMEM));
 	leftovers_detach_unwanted(engine);
-	r = flip_to(engine, next, is_stored, &old, message);
+	r = flip_to(engine, next, is_stored ? FLIP_STORED : FLIP_STORE, &old, message);
 	if (r < 0)
 		return r;
 	next = NULL;
@@ -123,7 +222,7 @@ static void link_event(enum net_event event, const struct net_link *link, void *
 
 	/* While net_open reports what is there, the guards are not made yet; they will ask. */
 	if (engine->guards)
-		guards_link_event(event, link, engine);
+		refresh_note(event, link, engine);
 }
 
 int engine_open(struct engine **ret_engine, const struct engine_options *options,
@@ -169,9 +268,12 @@ void engine_close(struct engine *engine)
 	for (size_t i = 0; i < engine->queue_count; i++)
 		change_free(engine->queue[i]);
 	listen_close(engine);
+	flip_store_owed(engine);
+	flip_stored_fini(engine);
 	net_closep(&engine->net);
 	dp_closep(&engine->dp);
 	store_closep(&engine->store);
+	claims_freep(&engine->claims);
 	generation_freep(&engine->live);
 	free(engine->guards);
 	free(engine->leftovers);
@@ -192,14 +294,18 @@ void engine_dispatch(struct engine *engine)
 	if (r < 0 && !engine->is_net_broken)
 		log_error("interfaces cannot be followed any more: %s", strerror(-r));
 	engine->is_net_broken = r < 0;
-	flip_settle(engine);
+	refresh(engine);
 }
 
 void engine_tick(struct engine *engine)
 {
 	leftovers_tick(engine);
+	if (claims_need_look(engine->claims))
+		net_look(engine->net);
+	refresh(engine);
 	guards_tick(engine);
 	flip_settle(engine);
+	flip_store_owed(engine);
 	dp_sessions_sweep(engine->dp, SWEEP_BUDGET, reject_reset, engine);
 	limits_recount(engine);
 	listen_tick(engine);
@@ -229,7 +335,8 @@ const struct dp *engine_dp(const struct engine *engine)
 
 bool engine_is_healthy(const struct engine *engine)
 {
-	if (engine->is_store_broken || engine->is_path_broken || engine->is_net_broken)
+	if (engine->is_store_broken || engine->is_path_broken || engine->is_net_broken ||
+	    engine->is_claim_broken)
 		return false;
 	for (size_t i = 0; i < engine->guard_count; i++)
 		if (engine->guards[i].state == PORT_FAILED)

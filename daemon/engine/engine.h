@@ -106,17 +106,26 @@ uint64_t engine_generation(const struct engine *engine);
 bool engine_is_healthy(const struct engine *engine);
 
 enum port_state {
-	PORT_WAITING,
+	PORT_WAITING, /* for its interface */
 	PORT_GUARDED,
-	PORT_DEGRADED,
-	PORT_FAILED,
+	PORT_QUARANTINED, /* guarded by a template that lets nothing through */
+	PORT_AMBIGUOUS,   /* several interfaces fit its match, or several ports one interface */
+	PORT_DEGRADED,    /* guarded, but not as asked */
+	PORT_FAILED,      /* not guarded, though the interface is there */
 };
+/* Its hooks are on its interface. */
+static inline bool port_state_is_attached(enum port_state state)
+{
+	return state == PORT_GUARDED || state == PORT_QUARANTINED || state == PORT_DEGRADED;
+}
 extern const char *const port_state_names[];
 
 struct port_status {
 	const char *name; /* lends, until the next commit */
 	enum port_state state;
 	int ifindex;                     /* 0: no interface */
+	const char *interface;           /* its name, or of the one that is waited for; "": none */
+	const char *port_template;       /* what it is made of; NULL: it stands in the policy */
 	struct dp_attachment attachment; /* zero unless guarded or degraded */
 	uint64_t generation;             /* in which its policy last changed */
 	char message[DP_MESSAGE_SIZE];

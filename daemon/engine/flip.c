@@ -9,16 +9,6 @@
 #include "engine/internal.h"
 #include "engine/table.h"
 
-enum port_side flip_side_of(const char *interface, void *data)
-{
-	const struct engine *engine = data;
-	const struct net_link *link = net_find_name(engine->net, interface);
-
-	if (!link)
-		return PORT_SIDE_AUTO;
-	return net_link_is_workload(link) ? PORT_SIDE_WORKLOAD : PORT_SIDE_HOST;
-}
-
 /* ── placing ────────────────────────────────────────────────────────────────────────────────────── */
 
 /* The lines of a tree of rule words refer to each other by their place. */
@@ -168,17 +158,65 @@ static int zero_new_numbers(struct engine *engine, const struct generation *next
 
 /* ── going live ─────────────────────────────────────────────────────────────────────────────────── */
 
+/* What the store has: numbers and all of a generation that was live when it was last written. */
+static void stored_state(const struct engine *engine, const struct generation *before,
+			 struct store_state *ret_state)
+{
+	if (engine->has_stored)
+		*ret_state = engine->stored;
+	else
+		generation_store_state(before, ret_state);
+}
+
 static int store(struct engine *engine, const struct generation *before,
 		 const struct generation *after)
 {
 	struct store_state from, to;
 	int r;
 
-	generation_store_state(before, &from);
+	stored_state(engine, before, &from);
 	generation_store_state(after, &to);
 	r = store_commit(engine->store, &from, &to);
 	engine->is_store_broken = r < 0;
-	return r;
+	if (r < 0)
+		return r;
+	flip_stored_fini(engine);
+	engine->is_store_owed = false;
+	return 0;
+}
+
+void flip_stored_fini(struct engine *engine)
+{
+	if (engine->has_stored)
+		store_state_fini(&engine->stored);
+	engine->has_stored = false;
+}
+
+/* Interfaces come and go faster than a disk writes: what they change is stored later, all at once. */
+static void owe_store(struct engine *engine, struct generation *before)
+{
+	engine->is_store_owed = true;
+	if (engine->has_stored)
+		return;
+	engine->has_stored = true;
+	engine->stored = (struct store_state){
+		.document = json_incref(before->document),
+		.policies = json_incref(before->policies),
+		.generation = before->number,
+		.etag = before->etag,
+		.ports = TAKE_PTR(before->port_ids),
+		.counters = TAKE_PTR(before->counter_ids),
+	};
+}
+
+void flip_store_owed(struct engine *engine)
+{
+	bool was_broken = engine->is_store_broken;
+
+	if (!engine->is_store_owed || store(engine, engine->live, engine->live) >= 0 || was_broken)
+		return;
+	log_error("generation %llu cannot be stored: %s", (unsigned long long)engine->live->number,
+		  store_message(engine->store));
 }
 
 /* The store is ahead of the data path: take it back, so that the refusal is true after a restart too. */
@@ -189,13 +227,36 @@ static void take_back(struct engine *engine, struct generation *next)
 			  store_message(engine->store));
 }
 
-int flip_to(struct engine *engine, struct generation *next, bool is_stored,
+struct removal {
+	struct engine *engine;
+	const struct generation *next;
+};
+
+static void note_removed_domain(const char *name, uint32_t id, bool is_new, void *data)
+{
+	struct removal *removal = data;
+	uint32_t other;
+
+	(void)is_new;
+	if (ids_find(removal->next->domain_ids, name, &other) == 0)
+		return;
+	removal->engine->removed_domains[id - SECG_MAX_PORTS] = true;
+	removal->engine->has_removed = true;
+}
+
+/* Their numbers go to other domains, their sessions must not. */
+static void note_removed_domains(struct engine *engine, const struct generation *next)
+{
+	struct removal removal = {engine, next};
+
+	ids_each(engine->live->domain_ids, note_removed_domain, &removal);
+}
+
+int flip_to(struct engine *engine, struct generation *next, enum flip_store how,
 	    struct generation **ret_old, char message[DP_MESSAGE_SIZE])
 {
-	int r;
+	int r = leftovers_release(engine, next);
 
-	flip_settle(engine);
-	r = leftovers_release(engine, next);
 	if (r >= 0)
 		r = place(engine, next);
 	if (r >= 0)
@@ -204,7 +265,7 @@ int flip_to(struct engine *engine, struct generation *next, bool is_stored,
 		unplace(engine, next);
 		return fail_tables(engine, r, message);
 	}
-	if (!is_stored) {
+	if (how == FLIP_STORE) {
 		r = store(engine, engine->live, next);
 		if (r < 0) {
 			unplace(engine, next);
@@ -216,13 +277,16 @@ int flip_to(struct engine *engine, struct generation *next, bool is_stored,
 	engine->is_path_broken = r < 0 && r != -ENOSPC;
 	if (r < 0) {
 		unplace(engine, next);
-		if (!is_stored)
+		if (how == FLIP_STORE)
 			take_back(engine, next);
 		return fail_tables(engine, r, message);
 	}
 	ids_clear_new(next->port_ids);
 	ids_clear_new(next->counter_ids);
 	engine->is_settle_owed = true;
+	note_removed_domains(engine, next);
+	if (how == FLIP_STORE_LATER)
+		owe_store(engine, engine->live);
 	*ret_old = engine->live;
 	engine->live = next;
 	listen_follow(engine);
@@ -247,29 +311,52 @@ void flip_settle(struct engine *engine)
 	engine->is_settle_owed = false;
 	ids_settle(engine->live->port_ids);
 	ids_settle(engine->live->counter_ids);
+	ids_settle(engine->live->domain_ids);
 	if (engine->has_removed)
 		sessions_clear_removed(engine);
 }
 
-/* ── sides ──────────────────────────────────────────────────────────────────────────────────────── */
+/* ── interfaces that appear ─────────────────────────────────────────────────────────────────────── */
 
-/* Writes the masks of ports whose side has become another into `table`; returns whether any has. */
-static bool update_sides(const struct engine *engine, struct secg_port *table)
+/* The side of a port whose interface is there; PORT_SIDE_AUTO: as it is. */
+static enum port_side find_side(const struct engine *engine, const struct generation_port *entry)
+{
+	enum port_side side;
+
+	if (entry->port->side != PORT_SIDE_AUTO)
+		return PORT_SIDE_AUTO;
+	side = next_side(next_link(engine, engine->claims, entry->port));
+	return side == entry->side ? PORT_SIDE_AUTO : side;
+}
+
+/* It is about to be guarded for the first time. */
+static bool begins_to_pick_up(const struct engine *engine, size_t index)
+{
+	const struct port *port = engine->live->ports[index].port;
+	struct claim claim = claims_find(engine->claims, port);
+
+	return port->pickup_s && claim.state == CLAIM_ONE &&
+	       engine->guards[index].ifindex != claim.ifindex;
+}
+
+/* Writes what interfaces that appear change of their ports into `table`; returns whether any does. */
+static bool update_ports(const struct engine *engine, struct secg_port *table)
 {
 	const struct generation *live = engine->live;
 	bool has_changed = false;
 
 	for (size_t i = 0; i < live->port_count; i++) {
-		struct generation_port *entry = &live->ports[i];
-		enum port_side side = entry->port->side;
+		const struct generation_port *entry = &live->ports[i];
+		enum port_side side = find_side(engine, entry);
 
-		if (side != PORT_SIDE_AUTO)
-			continue;
-		side = flip_side_of(entry->port->interface, (void *)engine);
-		if (side == PORT_SIDE_AUTO || side == entry->side)
-			continue;
-		table_set_side(&table[entry->id], entry, side);
-		has_changed = true;
+		if (side != PORT_SIDE_AUTO) {
+			table_set_side(&table[entry->id], entry, side);
+			has_changed = true;
+		}
+		if (begins_to_pick_up(engine, i)) {
+			table[entry->id].pickup_until = next_pickup_end(engine, entry->port);
+			has_changed = true;
+		}
 	}
 	return has_changed;
 }
@@ -279,28 +366,11 @@ static void note_sides(struct engine *engine)
 {
 	for (size_t i = 0; i < engine->live->port_count; i++) {
 		struct generation_port *entry = &engine->live->ports[i];
-		enum port_side side = flip_side_of(entry->port->interface, engine);
+		enum port_side side = find_side(engine, entry);
 
-		if (entry->port->side == PORT_SIDE_AUTO && side != PORT_SIDE_AUTO)
+		if (side != PORT_SIDE_AUTO)
 			entry->side = side;
 	}
-}
-
-/* Before the flip, so that the number never goes back. A store that fails makes us unhealthy, but does not
- * keep an interface from being guarded. */
-static void store_number(struct engine *engine, uint64_t number)
-{
-	struct store_state from, to;
-	int r;
-
-	generation_store_state(engine->live, &from);
-	to = from;
-	to.generation = number;
-	r = store_commit(engine->store, &from, &to);
-	engine->is_store_broken = r < 0;
-	if (r < 0)
-		log_error("generation %llu cannot be stored: %s", (unsigned long long)number,
-			  store_message(engine->store));
 }
 
 int flip_sides(struct engine *engine)
@@ -313,17 +383,15 @@ int flip_sides(struct engine *engine)
 	if (!table)
 		return -ENOMEM;
 	memcpy(table, live->table, live->table_count * sizeof(*table));
-	if (!update_sides(engine, table))
+	if (!update_ports(engine, table))
 		return 0;
-	flip_settle(engine);
-	store_number(engine, live->number + 1);
 	r = dp_tables_flip(engine->dp, live->number + 1, table, live->table_count);
 	engine->is_path_broken = r < 0 && r != -ENOSPC;
 	if (r < 0)
 		return r;
 	memcpy(live->table, table, live->table_count * sizeof(*table));
 	live->number++;
-	engine->is_settle_owed = true;
+	engine->is_settle_owed = engine->is_store_owed = true;
 	note_sides(engine);
 	tell_commit(engine);
 	return 0;

@@ -8,6 +8,14 @@
 
 #include "engine/table.h"
 
+/* By name, or by the same words. */
+static bool is_same_interface(const struct port *a, const struct port *b)
+{
+	if (a->interface && b->interface)
+		return strcmp(a->interface, b->interface) == 0;
+	return json_equal(json_object_get(a->json, "match"), json_object_get(b->json, "match"));
+}
+
 static enum port_side resolve_side(const struct port *port,
 				   const struct generation_context *context)
 {
@@ -15,15 +23,47 @@ static enum port_side resolve_side(const struct port *port,
 	enum port_side side = port->side;
 
 	if (side == PORT_SIDE_AUTO)
-		side = context->side(port->interface, context->data);
+		side = context->side(port, context->data);
 	if (side != PORT_SIDE_AUTO)
 		return side;
 	before = generation_find_port(context->live, port->name);
-	if (before && before->port->side == PORT_SIDE_AUTO &&
-	    strcmp(before->port->interface, port->interface) == 0)
+	if (before && before->port->side == PORT_SIDE_AUTO && is_same_interface(before->port, port))
 		return before->side;
 	/* Nothing is known of it yet: the side that lets less through. */
 	return PORT_SIDE_WORKLOAD;
+}
+
+/* Who has a domain as the first is told by its second port. */
+static int number_domains(struct generation *generation, const struct generation_context *context)
+{
+	_cleanup_free_ struct generation_port **first =
+		calloc(SECG_MAX_PORTS, sizeof(struct generation_port *));
+	int r = first ? ids_copy(&generation->domain_ids, context->live->domain_ids) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	ids_unmark(generation->domain_ids);
+	for (size_t i = 0; i < generation->port_count; i++) {
+		struct generation_port *entry = &generation->ports[i];
+		struct generation_port **owner;
+		uint32_t number;
+
+		entry->domain = (uint16_t)entry->id;
+		if (!entry->port->domain)
+			continue;
+		r = ids_get(generation->domain_ids, entry->port->domain, &number);
+		if (r < 0)
+			return r;
+		entry->domain = (uint16_t)number;
+		owner = &first[number - SECG_MAX_PORTS];
+		entry->is_domain_shared = *owner;
+		if (*owner)
+			(*owner)->is_domain_shared = true;
+		else
+			*owner = entry;
+	}
+	ids_sweep(generation->domain_ids, NULL, NULL);
+	return 0;
 }
 
 static int add_ports(struct generation *generation, const struct generation_context *context)
@@ -47,11 +87,16 @@ static int add_ports(struct generation *generation, const struct generation_cont
 		return r;
 	ids_unmark(generation->port_ids);
 	for (size_t i = 0; i < config->port_count; i++) {
-		r = ids_get(generation->port_ids, config->ports[i].name, &generation->ports[i].id);
+		struct generation_port *entry = &generation->ports[i];
+
+		r = ids_get(generation->port_ids, entry->port->name, &entry->id);
 		if (r < 0)
 			return r;
+		if (context->pickup)
+			entry->pickup_until =
+				context->pickup(entry->port, entry->id, context->data);
 	}
-	return 0;
+	return number_domains(generation, context);
 }
 
 static void note_removed(const char *name, uint32_t id, void *data)
@@ -205,6 +250,9 @@ int generation_from_store(struct generation **ret_generation, struct store_state
 	generation->policies = TAKE_PTR(state->policies);
 	generation->port_ids = TAKE_PTR(state->ports);
 	generation->counter_ids = TAKE_PTR(state->counters);
+	r = ids_new(&generation->domain_ids, SECG_MAX_PORTS, 2 * SECG_MAX_PORTS);
+	if (r < 0)
+		return r;
 	*ret_generation = TAKE_PTR(generation);
 	return 0;
 }
@@ -226,6 +274,8 @@ void generation_free(struct generation *generation)
 	free(generation->ports);
 	free(generation->lists);
 	free(generation->table);
+	free(generation->handovers);
+	ids_freep(&generation->domain_ids);
 	ids_freep(&generation->port_ids);
 	ids_freep(&generation->counter_ids);
 	json_decref(generation->document);

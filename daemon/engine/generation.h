@@ -23,6 +23,14 @@ struct generation_port {
 	struct block *own[SECG_DIRECTIONS];      /* likewise: slots by rule word */
 	struct block *spoof;                     /* likewise: addresses that it may use; shared */
 	uint64_t changed;                        /* generation in which the policy last changed */
+	uint16_t domain;       /* of sessions: its id, or the number of its domain */
+	bool is_domain_shared; /* other ports have the domain too */
+	uint32_t pickup_until; /* tick; of no matter without pickup_s */
+};
+
+/* A port that is gone and the port that has its interface now. */
+struct generation_handover {
+	uint32_t from, to;
 };
 
 /* One per distinct list of ACLs. A list without rules has a block that is never placed. */
@@ -41,13 +49,17 @@ struct generation {
 	json_t *policies; /* as in struct store_state */
 	struct ids *port_ids;
 	struct ids *counter_ids;
+	struct ids *domain_ids;        /* of domains by name, from SECG_MAX_PORTS on */
 	struct generation_port *ports; /* by index of config->ports */
 	size_t port_count;
 	struct generation_policy *lists;
 	size_t list_count;
 	struct secg_port *table; /* by port id */
 	uint32_t table_count;
+	struct generation_handover *handovers;
+	size_t handover_count;
 	bool has_changed_policies; /* some port's policy is not the one of the generation before */
+	bool has_shared_counters;  /* there were not enough for all */
 	bool has_changed_numbers;  /* numbers were handed out or taken back */
 };
 
@@ -58,8 +70,10 @@ struct generation_context {
 	uint64_t etag;
 	uint32_t counter_limit; /* numbers of rule counters are below it */
 	double ticks_per_second;
-	/* Side of an interface by its kind; PORT_SIDE_AUTO where there is none of the name. */
-	enum port_side (*side)(const char *interface, void *data);
+	/* Side of a port by the kind of its interface; PORT_SIDE_AUTO where it has none. */
+	enum port_side (*side)(const struct port *port, void *data);
+	/* Tick until which a port picks up connections. NULL: 0 for all. */
+	uint32_t (*pickup)(const struct port *port, uint32_t id, void *data);
 	void *data;
 };
 

@@ -17,40 +17,44 @@ static const char put_back_note[] = "somebody had taken its hooks away; they wer
 #define NOTED_MAX (DP_MESSAGE_SIZE - (int)sizeof(put_back_note) - 2)
 
 const char *const port_state_names[] = {
-	[PORT_WAITING] = "waiting",
-	[PORT_GUARDED] = "guarded",
-	[PORT_DEGRADED] = "degraded",
-	[PORT_FAILED] = "failed",
+	[PORT_WAITING] = "waiting",         [PORT_GUARDED] = "guarded",
+	[PORT_QUARANTINED] = "quarantined", [PORT_AMBIGUOUS] = "ambiguous",
+	[PORT_DEGRADED] = "degraded",       [PORT_FAILED] = "failed",
 };
-
-static const char *interface_of(const struct guard *guard)
-{
-	return guard->entry->port->interface;
-}
 
 static void log_state(const struct guard *guard)
 {
 	const char *name = guard->entry->port->name;
+	const char *interface = guard->interface;
 
 	switch (guard->state) {
 	case PORT_WAITING:
-		log_info("port %s waits for interface %s", name, interface_of(guard));
+		if (interface[0])
+			log_info("port %s waits for interface %s", name, interface);
+		else
+			log_info("port %s waits for an interface that fits its match", name);
 		break;
 	case PORT_GUARDED:
-		log_info("port %s guards interface %s", name, interface_of(guard));
+		log_info("port %s guards interface %s", name, interface);
+		break;
+	case PORT_QUARANTINED:
+		log_info("port %s keeps interface %s in quarantine", name, interface);
+		break;
+	case PORT_AMBIGUOUS:
+		log_error("port %s guards no interface: %s", name, guard->message);
 		break;
 	case PORT_DEGRADED:
-		log_warning("port %s guards interface %s, but: %s", name, interface_of(guard),
+		log_warning("port %s guards interface %s, but: %s", name, interface,
 			    guard->message);
 		break;
 	case PORT_FAILED:
-		log_error("port %s does not guard interface %s: %s", name, interface_of(guard),
+		log_error("port %s does not guard interface %s: %s", name, interface,
 			  guard->message);
 		break;
 	}
 }
 
-/* The same state for the same reason is said once. */
+/* Here and nowhere else does a state change. The same state for the same reason is said once. */
 static void set_state(struct engine *engine, struct guard *guard, enum port_state state,
 		      const char *message)
 {
@@ -66,6 +70,18 @@ static void set_state(struct engine *engine, struct guard *guard, enum port_stat
 	tell_port_state(engine, guard->entry->port->name, port_state_names[state], message);
 }
 
+static void set_attached(struct engine *engine, struct guard *guard, const char *message)
+{
+	const struct port_template *template = guard->entry->port->template;
+
+	if (guard->attachment.is_degraded)
+		set_state(engine, guard, PORT_DEGRADED, message);
+	else
+		set_state(engine, guard,
+			  template && template->is_quarantine ? PORT_QUARANTINED : PORT_GUARDED,
+			  message);
+}
+
 static void set_failed(struct engine *engine, struct guard *guard, int r, const char *message)
 {
 	unsigned int next = guard->backoff_s ? 2 * guard->backoff_s : 1;
@@ -76,14 +92,31 @@ static void set_failed(struct engine *engine, struct guard *guard, int r, const 
 	set_state(engine, guard, PORT_FAILED, message[0] ? message : strerror(-r));
 }
 
-/* Leaves the guard without an interface, whatever became of the old one. */
-static void set_waiting(struct engine *engine, struct guard *guard)
+/* ── without an interface ───────────────────────────────────────────────────────────────────────── */
+
+static void name_interface(struct guard *guard, const char *name)
 {
+	snprintf(guard->interface, sizeof(guard->interface), "%s", name ? name : "");
+}
+
+void guard_leave(struct engine *engine, struct guard *guard)
+{
+	struct claim claim = claims_find(engine->claims, guard->entry->port);
+	char message[DP_MESSAGE_SIZE] = "";
+
 	guard->ifindex = 0;
 	guard->backoff_s = 0;
 	memset(&guard->attachment, 0, sizeof(guard->attachment));
-	set_state(engine, guard, PORT_WAITING, "");
+	name_interface(guard, guard->entry->port->interface);
+	if (claim.state != CLAIM_AMBIGUOUS) {
+		set_state(engine, guard, PORT_WAITING, message);
+		return;
+	}
+	claim_explain(engine, &claim, message);
+	set_state(engine, guard, PORT_AMBIGUOUS, message);
 }
+
+/* ── with one ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* `note` is what there is to say of it if all goes well. */
 static void attach(struct engine *engine, struct guard *guard, const struct net_link *link,
@@ -97,7 +130,9 @@ static void attach(struct engine *engine, struct guard *guard, const struct net_
 	guard->ifindex = link->ifindex;
 	guard->hook = entry->port->hook;
 	guard->type = link->type;
+	guard->version = link->version;
 	memcpy(guard->kind, link->kind, sizeof(guard->kind));
+	name_interface(guard, link->name);
 	leftovers_replaced(engine, entry->id, link->ifindex);
 	r = dp_attach(engine->dp, entry->id, link, entry->port->hook, &attachment);
 	if (r < 0) {
@@ -108,58 +143,12 @@ static void attach(struct engine *engine, struct guard *guard, const struct net_
 	guard->backoff_s = 0;
 	snprintf(message, sizeof(message), "%s%s%.*s", note,
 		 note[0] && attachment.message[0] ? "; " : "", NOTED_MAX, attachment.message);
-	set_state(engine, guard, attachment.is_degraded ? PORT_DEGRADED : PORT_GUARDED, message);
+	set_attached(engine, guard, message);
 }
 
-void guard_attach(struct engine *engine, struct guard *guard)
+static const struct net_link *find_link(const struct engine *engine, const struct guard *guard)
 {
-	const struct net_link *link = net_find_name(engine->net, interface_of(guard));
-
-	if (link)
-		attach(engine, guard, link, "");
-	else
-		set_waiting(engine, guard);
-}
-
-/* The side of the interface may be known only now; its infrastructure rules are live before its hooks. */
-static void attach_appeared(struct engine *engine, struct guard *guard, const struct net_link *link)
-{
-	int r = flip_sides(engine);
-
-	if (r >= 0) {
-		attach(engine, guard, link, "");
-		return;
-	}
-	guard->ifindex = link->ifindex;
-	set_failed(engine, guard, r, "the data path does not take the rules of its side");
-}
-
-/* ── events ─────────────────────────────────────────────────────────────────────────────────────── */
-
-static void forget(struct engine *engine, int ifindex)
-{
-	leftovers_forget(engine, ifindex);
-	for (size_t i = 0; i < engine->guard_count; i++) {
-		struct guard *guard = &engine->guards[i];
-
-		if (guard->ifindex != ifindex)
-			continue;
-		leftover_detach(engine, guard->entry->id, ifindex);
-		set_waiting(engine, guard);
-	}
-}
-
-/* The interface has lost its name to another: the port is of the name, not of the device. */
-static void leave_renamed(struct engine *engine, const struct net_link *link)
-{
-	for (size_t i = 0; i < engine->guard_count; i++) {
-		struct guard *guard = &engine->guards[i];
-
-		if (guard->ifindex != link->ifindex || strcmp(interface_of(guard), link->name) == 0)
-			continue;
-		leftover_detach(engine, guard->entry->id, guard->ifindex);
-		set_waiting(engine, guard);
-	}
+	return next_link(engine, engine->claims, guard->entry->port);
 }
 
 static bool is_other_device(const struct guard *guard, const struct net_link *link)
@@ -168,50 +157,57 @@ static bool is_other_device(const struct guard *guard, const struct net_link *li
 	       strcmp(guard->kind, link->kind) != 0;
 }
 
-static void find_work(struct engine *engine, const struct net_link *link)
+bool guard_is_apart(const struct engine *engine, const struct guard *guard)
 {
-	for (size_t i = 0; i < engine->guard_count; i++) {
-		struct guard *guard = &engine->guards[i];
+	const struct net_link *link = find_link(engine, guard);
 
-		if (strcmp(interface_of(guard), link->name) != 0)
-			continue;
-		/* After an overrun the new device is told of before the end of the old one. */
-		if (guard->ifindex && guard->ifindex != link->ifindex)
-			leftover_detach(engine, guard->entry->id, guard->ifindex);
-		if (is_other_device(guard, link) || guard->state == PORT_FAILED)
-			attach_appeared(engine, guard, link);
-	}
+	/* The message tells which interfaces there are, so it is made anew. */
+	if (!link)
+		return true;
+	return is_other_device(guard, link) || guard->hook != guard->entry->port->hook ||
+	       (guard->state == PORT_FAILED && guard->version != link->version);
 }
 
-void guards_link_event(enum net_event event, const struct net_link *link, void *data)
+void guard_stay(struct engine *engine, struct guard *guard)
 {
-	struct engine *engine = data;
+	const struct net_link *link = find_link(engine, guard);
+	char message[DP_MESSAGE_SIZE];
 
-	switch (event) {
-	case NET_LINK_REMOVED:
-		forget(engine, link->ifindex);
-		break;
-	case NET_LINK_CHANGED:
-		leave_renamed(engine, link);
-		find_work(engine, link);
-		break;
-	case NET_LINK_ADDED:
-		find_work(engine, link);
-		break;
+	if (!port_state_is_attached(guard->state) || !link)
+		return;
+	memcpy(message, guard->message, sizeof(message));
+	name_interface(guard, link->name);
+	set_attached(engine, guard, message);
+}
+
+void guard_meet(struct engine *engine, struct guard *guard, int sides)
+{
+	const struct net_link *link = find_link(engine, guard);
+
+	if (!link) {
+		guard_leave(engine, guard);
+		return;
 	}
+	if (sides >= 0) {
+		attach(engine, guard, link, "");
+		return;
+	}
+	guard->ifindex = link->ifindex;
+	name_interface(guard, link->name);
+	set_failed(engine, guard, sides, "the data path does not take the rules of its side");
 }
 
 /* ── looking after them ─────────────────────────────────────────────────────────────────────────── */
 
 static void put_back(struct engine *engine, struct guard *guard)
 {
-	const struct net_link *link = net_find_name(engine->net, interface_of(guard));
+	const struct net_link *link = find_link(engine, guard);
 
 	/* Gone or another by now: its event comes. */
 	if (!link || link->ifindex != guard->ifindex)
 		return;
 	log_warning("somebody has taken hooks of port %s off interface %s: they are put back",
-		    guard->entry->port->name, interface_of(guard));
+		    guard->entry->port->name, guard->interface);
 	attach(engine, guard, link, put_back_note);
 }
 
@@ -219,23 +215,18 @@ static void review(struct engine *engine, struct guard *guard)
 {
 	struct dp_attachment *attachment = &guard->attachment;
 
-	if (guard->state != PORT_GUARDED && guard->state != PORT_DEGRADED)
+	if (!port_state_is_attached(guard->state))
 		return;
 	if (!dp_is_attached(engine->dp, guard->entry->id, guard->ifindex, attachment))
 		put_back(engine, guard);
 	else if (dp_review(engine->dp, guard->ifindex, attachment))
-		set_state(engine, guard, attachment->is_degraded ? PORT_DEGRADED : PORT_GUARDED,
-			  attachment->message);
+		set_attached(engine, guard, attachment->message);
 }
 
+/* The sides of its interface may be known only now; its infrastructure rules are live before its hooks. */
 static void retry(struct engine *engine, struct guard *guard)
 {
-	const struct net_link *link = net_find_name(engine->net, interface_of(guard));
-
-	if (link)
-		attach_appeared(engine, guard, link);
-	else
-		set_waiting(engine, guard);
+	guard_meet(engine, guard, flip_sides(engine));
 }
 
 /* What somebody does to hooks makes no event: some ports a second are asked. */
@@ -270,10 +261,13 @@ void engine_each_port(const struct engine *engine,
 {
 	for (size_t i = 0; i < engine->guard_count; i++) {
 		const struct guard *guard = &engine->guards[i];
+		const struct port_template *template = guard->entry->port->template;
 		struct port_status status = {
 			.name = guard->entry->port->name,
 			.state = guard->state,
 			.ifindex = guard->ifindex,
+			.interface = guard->interface,
+			.port_template = template ? template->name : NULL,
 			.attachment = guard->attachment,
 			.generation = guard->entry->changed,
 		};

@@ -125,7 +125,7 @@ void leftovers_release_strays(struct engine *engine)
 
 	/* Links first: without its entry, a packet that still meets one would be nobody's. */
 	for (size_t i = 0; r == 0 && i < engine->guard_count; i++)
-		if (engine->guards[i].state == PORT_WAITING)
+		if (!engine->guards[i].ifindex)
 			r = dp_detach(engine->dp, engine->guards[i].entry->id, 0);
 	if (r == 0)
 		r = dp_release_strays(engine->dp, is_guarded_there, engine);

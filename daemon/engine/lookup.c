@@ -95,6 +95,11 @@ void generation_resolve(struct generation *generation)
 		if (entry->spoof)
 			table->spoof.policy = entry->spoof->line;
 	}
+	for (size_t i = 0; i < generation->handover_count; i++) {
+		const struct generation_handover *handover = &generation->handovers[i];
+
+		generation->table[handover->from] = generation->table[handover->to];
+	}
 }
 
 int generation_release_port(struct generation *generation, uint32_t id)

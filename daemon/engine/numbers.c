@@ -15,6 +15,7 @@ struct numbering {
 	struct generation *generation;
 	struct ids *ids;
 	bool is_short;
+	bool keeps; /* what has not changed keeps its numbers */
 };
 
 /* "port\nacl/rule"; "\nacl/rule" is the shared one. */
@@ -104,6 +105,23 @@ static void forget_words(struct generation_port *entry, enum secg_direction dire
 	entry->own[direction] = NULL;
 }
 
+/* Nothing has changed for the list of this port: its numbers are marked, without looking up names. */
+static bool keep_words(struct numbering *numbering, struct generation_port *entry,
+		       enum secg_direction direction, const struct generation_port *before)
+{
+	struct block *old = before ? before->counters[direction] : NULL;
+	const uint32_t *words = old ? (const void *)old->lines : NULL;
+
+	if (!numbering->keeps || !old || before->policy[direction] != entry->policy[direction])
+		return false;
+	for (size_t i = 0; i < entry->policy[direction]->compiled->rule_count; i++)
+		ids_mark(numbering->ids, words[i] & SECG_RULE_NUMBER_MASK);
+	entry->counters[direction] = block_ref(old);
+	if (before->own[direction])
+		entry->own[direction] = block_ref(before->own[direction]);
+	return true;
+}
+
 static int number_direction(struct numbering *numbering, struct generation_port *entry,
 			    enum secg_direction direction, const struct generation_port *before)
 {
@@ -112,7 +130,7 @@ static int number_direction(struct numbering *numbering, struct generation_port 
 	int r;
 
 	forget_words(entry, direction);
-	if (!entry->policy[direction])
+	if (!entry->policy[direction] || keep_words(numbering, entry, direction, before))
 		return 0;
 	compiled = entry->policy[direction]->compiled;
 	words = calloc(compiled->rule_count, sizeof(*words));
@@ -174,7 +192,12 @@ static int try_numbers(struct ids **ret_ids, struct generation *generation,
 		       const struct generation *live, bool is_short)
 {
 	_cleanup_(ids_freep) struct ids *ids = NULL;
-	struct numbering numbering = {.generation = generation, .is_short = is_short};
+	struct numbering numbering = {
+		.generation = generation,
+		.is_short = is_short,
+		/* Ports that share counters may get their own when there are enough again. */
+		.keeps = is_short == live->has_shared_counters,
+	};
 	int r;
 
 	r = ids_copy(&ids, live->counter_ids);
@@ -190,6 +213,7 @@ static int try_numbers(struct ids **ret_ids, struct generation *generation,
 	r = number_ports(&numbering, live);
 	if (r < 0)
 		return r;
+	generation->has_shared_counters = is_short;
 	*ret_ids = TAKE_PTR(ids);
 	return 0;
 }

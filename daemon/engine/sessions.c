@@ -85,7 +85,7 @@ int engine_sessions(const struct engine *engine, const struct session_filter *fi
 
 struct deletion {
 	struct listing listing;
-	const bool *removed; /* by port id; NULL: the filter decides */
+	const struct engine *removed; /* what is marked in it as gone; NULL: the filter decides */
 	struct dp_session *sessions;
 	size_t count;
 };
@@ -96,15 +96,23 @@ static bool is_after(const struct dp_session *session, uint32_t start)
 	return (int32_t)(session->flow.a.created - start) > 0;
 }
 
+static bool is_removed(const struct engine *engine, const struct dp_session *session)
+{
+	uint16_t port = session->flow.a.port, domain = session->key.domain;
+
+	return (port < SECG_MAX_PORTS && engine->removed[port]) ||
+	       (domain >= SECG_MAX_PORTS && domain < 2 * SECG_MAX_PORTS &&
+		engine->removed_domains[domain - SECG_MAX_PORTS]);
+}
+
 static bool note_one(const struct dp_session *session, void *data)
 {
 	struct deletion *deletion = data;
-	uint16_t port = session->flow.a.port;
 	struct session_view view;
 
 	if (is_after(session, deletion->listing.now))
 		return true;
-	if (deletion->removed ? port < SECG_MAX_PORTS && deletion->removed[port]
+	if (deletion->removed ? is_removed(deletion->removed, session)
 			      : make_view(&deletion->listing, session, &view))
 		deletion->sessions[deletion->count++] = *session;
 	return deletion->count < DELETE_CHUNK;
@@ -156,7 +164,7 @@ void sessions_clear_removed(struct engine *engine)
 {
 	_cleanup_(deletion_fini) struct deletion deletion = {
 		.listing = listing_of(engine, NULL),
-		.removed = engine->removed,
+		.removed = engine,
 	};
 	int64_t r = delete_all(engine, &deletion);
 
@@ -164,5 +172,6 @@ void sessions_clear_removed(struct engine *engine)
 		log_error("sessions of ports that are gone cannot be deleted: %s",
 			  strerror((int)-r));
 	memset(engine->removed, 0, sizeof(engine->removed));
+	memset(engine->removed_domains, 0, sizeof(engine->removed_domains));
 	engine->has_removed = false;
 }

@@ -118,6 +118,7 @@ int ssh_warn(json_t *warnings, const struct ssh_report *report)
 struct look {
 	struct ssh_report *report;
 	const struct generation *generation;
+	const struct claims *claims;
 	const struct net_devices *devices;
 };
 
@@ -128,11 +129,11 @@ static void judge_at(const struct look *look, const struct net_tcp *connection,
 
 	for (size_t i = 0; i < look->generation->port_count; i++) {
 		const struct generation_port *entry = &look->generation->ports[i];
-
+		struct claim claim = claims_find(look->claims, entry->port);
 		enum secg_direction direction;
 		struct ssh_cut *cut;
 
-		if (strcmp(entry->port->interface, device->link.name) != 0 ||
+		if (claim.state != CLAIM_ONE || claim.ifindex != device->link.ifindex ||
 		    ssh_is_admitted(look->generation, entry, connection, &direction) ||
 		    report->cut_count++ >= SSH_CUT_MAX)
 			continue;
@@ -167,11 +168,12 @@ static void judge_below(const struct look *look, const struct net_tcp *connectio
 				    depth + 1);
 }
 
-void ssh_look(struct ssh_report *ret_report, const struct generation *generation)
+void ssh_look(struct ssh_report *ret_report, const struct generation *generation,
+	      const struct claims *claims)
 {
 	_cleanup_free_ struct net_tcp *connections = NULL;
 	_cleanup_(net_devices_fini) struct net_devices devices = {0};
-	const struct look look = {ret_report, generation, &devices};
+	const struct look look = {ret_report, generation, claims, &devices};
 
 	*ret_report = (struct ssh_report){0};
 	connections = calloc(SSH_MAX, sizeof(*connections));

@@ -6,6 +6,7 @@
 #ifndef SECG_ENGINE_SSH_H
 #define SECG_ENGINE_SSH_H
 
+#include "engine/claim.h"
 #include "engine/generation.h"
 #include "net/device.h"
 #include "net/tcp.h"
@@ -41,8 +42,9 @@ struct ssh_report {
 	size_t cut_count; /* may be larger than what is named */
 };
 
-/* Judges the connections of this moment by a generation, live or not. */
-void ssh_look(struct ssh_report *ret_report, const struct generation *generation);
+/* Judges the connections of this moment by a generation, live or not, and by who has which interface. */
+void ssh_look(struct ssh_report *ret_report, const struct generation *generation,
+	      const struct claims *claims);
 /* Sentence about one: "the SSH connection from …". */
 void ssh_explain(char *text, size_t size, const struct ssh_cut *cut);
 /* Adds {"code":"ssh_cut",…} for each to an array of warnings. -ENOMEM. */

@@ -60,6 +60,10 @@ static uint32_t flags_of(const struct generation_port *entry)
 	const struct port *port = entry->port;
 	uint32_t flags = verdict_flags(entry);
 
+	if (entry->is_domain_shared)
+		flags |= SECG_PORT_SHARED;
+	if (port->pickup_s)
+		flags |= SECG_PORT_PICKUP;
 	if (port->on_change == ON_CHANGE_CUT)
 		flags |= SECG_PORT_CUT;
 	if (port->fails_open)
@@ -112,7 +116,8 @@ void table_fill(struct secg_port *ret_table, const struct generation_port *entry
 	struct secg_port table = {
 		.flags = flags_of(entry),
 		.policy_generation = (uint32_t)entry->changed,
-		.domain = (uint16_t)entry->id,
+		.domain = entry->domain,
+		.pickup_until = entry->pickup_until,
 	};
 
 	table_set_side(&table, entry, entry->side);

@@ -19,15 +19,19 @@ static const char *const session_names[] = {
 
 static int no_interface(const struct guard *guard, struct errors *reterr)
 {
-	const struct port *port = guard->entry->port;
+	const char *name = guard->entry->port->name;
 
 	if (guard->state == PORT_FAILED)
 		errors_add(reterr, ERROR_CONFLICT, "port",
-			   "port %s does not guard interface %s: %s", port->name, port->interface,
+			   "port %s does not guard interface %s: %s", name, guard->interface,
+			   guard->message);
+	else if (guard->state == PORT_AMBIGUOUS)
+		errors_add(reterr, ERROR_CONFLICT, "port", "port %s guards no interface: %s", name,
 			   guard->message);
 	else
-		errors_add(reterr, ERROR_CONFLICT, "port", "port %s waits for interface %s",
-			   port->name, port->interface);
+		errors_add(reterr, ERROR_CONFLICT, "port", "port %s waits for %s%s", name,
+			   guard->interface[0] ? "interface " : "an interface that fits its match",
+			   guard->interface);
 	return -ENOLINK;
 }
 
@@ -42,7 +46,7 @@ static int find_guard(const struct engine *engine, const char *name, const struc
 		return -ENOENT;
 	}
 	guard = &engine->guards[entry - engine->live->ports];
-	if (guard->state != PORT_GUARDED && guard->state != PORT_DEGRADED)
+	if (!port_state_is_attached(guard->state))
 		return no_interface(guard, reterr);
 	*ret_guard = guard;
 	return 0;

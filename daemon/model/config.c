@@ -89,12 +89,21 @@ static int document_ports(struct parser *parser, const struct path *path, const 
 	return r < 0 ? r : ports_parse(parser, path, value);
 }
 
+static int document_templates(struct parser *parser, const struct path *path, const json_t *value,
+			      void *object)
+{
+	int r = kind_value(parser, path, value);
+
+	(void)object;
+	return r < 0 ? r : templates_parse(parser, path, value);
+}
+
 /* In the order in which they refer to each other. Object: the security groups, which are groups too. */
 static const struct field document_fields[] = {
 	{"schema", document_schema}, {"services", document_services},
 	{"macip", document_macip},   {"groups", document_groups},
 	{"acls", document_acls},     {"security_groups", document_security_groups},
-	{"ports", document_ports},   {"port_templates", NULL},
+	{"ports", document_ports},   {"port_templates", document_templates},
 	{"tunnels", NULL},
 };
 static const struct schema document_object = {"a policy document", document_fields,
@@ -128,6 +137,7 @@ int config_parse(struct config **ret_config, const json_t *document,
 
 	if (!config)
 		return -ENOMEM;
+	config->references = 1;
 	result = members_gather(&members, document, runtime);
 	if (result < 0)
 		return result;
@@ -135,16 +145,43 @@ int config_parse(struct config **ret_config, const json_t *document,
 	result = parse_absent(&parser, document, security_groups);
 	result_add(&result,
 		   parse_object(&parser, NULL, document, &document_object, security_groups));
+	if (result == 0)
+		result = instances_add(config, runtime);
 	if (result < 0)
 		return result;
 	*ret_config = TAKE_PTR(config);
 	return 0;
 }
 
+struct config *config_ref(struct config *config)
+{
+	config->references++;
+	return config;
+}
+
+static void ports_free(struct config *config)
+{
+	for (size_t i = 0; i < config->port_count; i++) {
+		if (config->ports[i].is_instance)
+			instance_fini(&config->ports[i]);
+		else if (!config->root)
+			port_fini(&config->ports[i]);
+	}
+	free(config->ports);
+}
+
 void config_free(struct config *config)
 {
-	for (size_t i = 0; i < config->port_count; i++)
-		port_fini(&config->ports[i]);
+	if (--config->references > 0)
+		return;
+	ports_free(config);
+	if (config->root) {
+		config_free(config->root);
+		free(config);
+		return;
+	}
+	for (size_t i = 0; i < config->template_count; i++)
+		template_fini(&config->templates[i]);
 	for (size_t i = 0; i < config->acl_count; i++)
 		acl_fini(&config->acls[i]);
 	for (size_t i = 0; i < config->service_count; i++)
@@ -155,7 +192,7 @@ void config_free(struct config *config)
 		macip_fini(&config->macips[i]);
 	for (size_t i = 0; i < config->security_group_count; i++)
 		security_group_fini(&config->security_groups[i]);
-	free(config->ports);
+	free(config->templates);
 	free(config->acls);
 	free(config->services);
 	free(config->groups);

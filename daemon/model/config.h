@@ -188,7 +188,10 @@ struct port {
 	json_t *json;
 	char *interface;               /* NULL: `match` */
 	struct interface_match *match; /* NULL: `interface` */
-	bool is_instance; /* made of a template, named after its interface; not in the document */
+	/* Made of a template, named after its interface: "tap1", or "if/tap1" where a port of the document
+	 * has that name, which no name of the document can be. Its other fields are the template's. */
+	bool is_instance;
+	const struct port_template *template; /* of an instance; NULL */
 	enum port_side side;
 	enum port_hook hook;
 	struct port_list list[SECG_DIRECTIONS];
@@ -232,6 +235,9 @@ enum infra_row {
 };
 
 struct config {
+	unsigned int references;
+	/* Owns all but `ports` and the names of instances in it; NULL: this one owns it. */
+	struct config *root;
 	/* each array sorted by name */
 	struct acl *acls;
 	size_t acl_count;
@@ -306,8 +312,22 @@ struct config_runtime {
  */
 int config_parse(struct config **ret_config, const json_t *document,
 		 const struct config_runtime *runtime, struct errors *reterr);
+struct config *config_ref(struct config *config);
+/* Lets go of a reference; a parsed configuration has one. */
 void config_free(struct config *config);
 DEFINE_CLEANUP(struct config *, config_free);
+/*
+ * The same configuration with these instances in place of those that it has, in no time: everything
+ * else is shared with `config`, which lives on as long as needed. Not for instances that declare
+ * addresses, which groups would have to learn: template_has_members. -E2BIG: more than SECG_MAX_PORTS - 1
+ * ports in all; -ENOMEM.
+ */
+int config_with_instances(struct config **ret_config, struct config *config,
+			  const struct config_runtime *runtime);
+/* The instance for an interface. Lends; NULL. */
+const struct port *config_find_instance(const struct config *config, const char *interface);
+/* Whether a port of this template can be a member of groups. */
+bool template_has_members(const struct port_template *template);
 
 /* Lend; NULL where there is none. Valid as long as the config. */
 const struct acl *config_find_acl(const struct config *config, const char *name);

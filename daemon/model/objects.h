@@ -21,6 +21,10 @@ int macips_parse(struct parser *parser, const struct path *path, const json_t *v
 int acls_parse(struct parser *parser, const struct path *path, const json_t *value);
 int security_groups_parse(struct parser *parser, const struct path *path, const json_t *value);
 int ports_parse(struct parser *parser, const struct path *path, const json_t *value);
+/* After everything that a port refers to. */
+int templates_parse(struct parser *parser, const struct path *path, const json_t *value);
+/* Adds the instances of `runtime` to ports that are sorted, and sorts them again. */
+int instances_add(struct config *config, const struct config_runtime *runtime);
 
 int rule_parse(struct parser *parser, const struct path *path, const json_t *value,
 	       struct rule *ret_rule, json_t **ret_json);
@@ -45,7 +49,11 @@ struct port_draft {
 	struct port *port;
 	bool has_senders; /* `addresses` or `macip` is given */
 	bool has_anti_spoof;
+	bool is_template;
 };
+/* The fields of a port, into a zeroed one; `json` is the normalised object. */
+int port_parse_fields(struct parser *parser, const struct path *path, const json_t *value,
+		      struct port *port, json_t *json, bool is_template);
 
 /* Services that come with the program. */
 struct shipped_service {
@@ -70,5 +78,8 @@ void group_fini(struct group *group);
 void service_fini(struct service *service);
 void macip_fini(struct macip *macip);
 void port_fini(struct port *port);
+/* Of an instance, whose fields are its template's. */
+void instance_fini(struct port *port);
+void template_fini(struct port_template *template);
 
 #endif

@@ -2,11 +2,20 @@
 /* Ports: interfaces under policy. */
 #include <string.h>
 
+#include "model/match.h"
 #include "model/port_draft.h"
 #include "model/value.h"
 
+static void match_free(struct interface_match *match)
+{
+	if (match)
+		match_fini(match);
+	free(match);
+}
+
 void port_fini(struct port *port)
 {
+	match_free(port->match);
 	for (int d = 0; d < SECG_DIRECTIONS; d++)
 		free(port->list[d].acls);
 	free(port->security_groups);
@@ -26,6 +35,11 @@ static int port_interface(struct parser *parser, const struct path *path, const 
 	struct port_draft *draft = object;
 	const char *name = json_string_value(value);
 
+	if (draft->is_template)
+		return parse_error(
+			parser, path, ERROR_UNKNOWN_FIELD,
+			"is not a field of a port template, which is for every interface "
+			"that fits its `match`");
 	if (!name)
 		return parse_bad_type(parser, path, value, "the name of an interface");
 	if (!is_interface_name(name))
@@ -36,6 +50,20 @@ static int port_interface(struct parser *parser, const struct path *path, const 
 	if (!draft->port->interface)
 		return -ENOMEM;
 	return json_put(draft->json, "interface", json_incref((json_t *)value));
+}
+
+static int port_match(struct parser *parser, const struct path *path, const json_t *value,
+		      void *object)
+{
+	struct port_draft *draft = object;
+	json_t *json = NULL;
+	int r;
+
+	draft->port->match = calloc(1, sizeof(*draft->port->match));
+	if (!draft->port->match)
+		return -ENOMEM;
+	r = match_parse(parser, path, value, draft->port->match, &json);
+	return r < 0 ? r : json_put(draft->json, path->key, json);
 }
 
 /* A field that holds one word and has it in the normalised object too. */
@@ -167,6 +195,7 @@ static const struct field port_fields[] = {
 	{"description", parse_description},
 	{"labels", parse_labels},
 	{"interface", port_interface},
+	{"match", port_match},
 	{"side", port_side},
 	{"hook", port_hook},
 	{"from", port_parse_from},
@@ -177,7 +206,6 @@ static const struct field port_fields[] = {
 	{"tcp", port_tcp},
 	{"on_change", port_on_change},
 	{"timeouts", port_parse_timeouts},
-	{"match", NULL},
 	{"addresses", port_parse_addresses},
 	{"macip", port_parse_macip},
 	{"anti_spoof", port_parse_anti_spoof},
@@ -193,39 +221,75 @@ static const struct field port_fields[] = {
 };
 static const struct schema port_schema = {"a port", port_fields, ARRAY_SIZE(port_fields)};
 
-/* `claims` maps interfaces to the port that claimed them first. */
+int port_parse_fields(struct parser *parser, const struct path *path, const json_t *value,
+		      struct port *port, json_t *json, bool is_template)
+{
+	struct port_draft draft = {.json = json, .port = port, .is_template = is_template};
+	struct schema schema = port_schema;
+	int result;
+
+	if (is_template)
+		schema.what = "a port template";
+	for (int d = 0; d < SECG_DIRECTIONS; d++)
+		port->list[d].otherwise = SECG_ACTION_DROP;
+	result = parse_object(parser, path, value, &schema, &draft);
+	result_add(&result, port_settle_sender(parser, path, &draft));
+	return result;
+}
+
+/* What a port claims is `key` in `claims`, with the name of the port that did so first. */
+static int claim(struct parser *parser, const struct path *path, const struct port *port,
+		 const char *key, json_t *claims)
+{
+	const char *other = json_string_value(json_object_get(claims, key));
+
+	if (!other)
+		return json_put(claims, key, json_string(port->name));
+	if (!port->interface)
+		return parse_error(parser, path, ERROR_CONFLICT,
+				   "is the same as that of port \"%s\"", other);
+	return parse_error(parser, path, ERROR_CONFLICT,
+			   "interface %s belongs to port \"%s\" already", port->interface, other);
+}
+
+/* No interface has a name like the text of a match. */
+static int claim_match(struct parser *parser, const struct path *path, const struct port *port,
+		       json_t *claims)
+{
+	_cleanup_free_ char *key = json_dumps(json_object_get(port->json, "match"), JSON_SORT_KEYS);
+
+	return key ? claim(parser, path, port, key, claims) : -ENOMEM;
+}
+
 static int check_interface(struct parser *parser, const struct path *path, const json_t *value,
 			   const struct port *port, json_t *claims)
 {
-	struct path field = path_key(path, "interface");
-	const char *other;
+	struct path interface = path_key(path, "interface");
+	struct path match = path_key(path, "match");
+	bool has_interface = json_object_get(value, "interface");
+	bool has_match = json_object_get(value, "match");
 
-	if (!port->interface) {
-		/* Wrong, or `match` in its place: said already. */
-		if (!json_is_object(value) || json_object_get(value, "interface") ||
-		    json_object_get(value, "match"))
-			return 0;
-		return parse_error(parser, &field, ERROR_BAD_VALUE,
-				   "is missing: a port needs the name of its interface");
-	}
-	other = json_string_value(json_object_get(claims, port->interface));
-	if (other)
-		return parse_error(parser, &field, ERROR_CONFLICT,
-				   "interface %s belongs to port \"%s\" already", port->interface,
-				   other);
-	return json_put(claims, port->interface, json_string(port->name));
+	if (has_interface && has_match)
+		return parse_error(parser, &match, ERROR_BAD_VALUE,
+				   "excludes `interface`: a port is for the one interface of that "
+				   "name, or for the one that fits");
+	if (port->interface)
+		return claim(parser, &interface, port, port->interface, claims);
+	if (json_object_get(port->json, "match"))
+		return claim_match(parser, &match, port, claims);
+	/* What is wrong has been said already. */
+	if (!json_is_object(value) || has_interface || has_match)
+		return 0;
+	return parse_error(parser, &interface, ERROR_BAD_VALUE,
+			   "is missing: a port needs the name of its interface, or a `match`");
 }
 
 static int parse_port(struct parser *parser, const struct path *path, const json_t *value,
 		      struct port *port, json_t *claims)
 {
-	struct port_draft draft = {.json = port->json, .port = port};
 	int result = parse_port_name(parser, path, port->name);
 
-	for (int d = 0; d < SECG_DIRECTIONS; d++)
-		port->list[d].otherwise = SECG_ACTION_DROP;
-	result_add(&result, parse_object(parser, path, value, &port_schema, &draft));
-	result_add(&result, port_settle_sender(parser, path, &draft));
+	result_add(&result, port_parse_fields(parser, path, value, port, port->json, false));
 	result_add(&result, check_interface(parser, path, value, port, claims));
 	return result;
 }

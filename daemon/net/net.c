@@ -410,6 +410,11 @@ int net_dispatch(struct net *net)
 	return has_missed || net->error < 0 ? read_all(net) : 0;
 }
 
+int net_look(struct net *net)
+{
+	return read_all(net);
+}
+
 const struct net_link *net_find_name(const struct net *net, const char *name)
 {
 	for (size_t i = 0; i < net->count; i++)

@@ -11,7 +11,7 @@
 
 #include "core/cleanup.h"
 
-/* Its texts are lent, until the next net_dispatch. */
+/* Its texts are lent, until the next net_dispatch or net_look. */
 struct net_link {
 	int ifindex;
 	char name[IF_NAMESIZE];
@@ -58,7 +58,10 @@ int net_fd(const struct net *net);
 /* Reads what is there and calls back. After an overrun (ENOBUFS) it reads all links anew and reports the
  * differences. Negative errno when the socket is broken for good. */
 int net_dispatch(struct net *net);
-/* Lend; NULL. Valid until the next net_dispatch. */
+/* Reads all links anew and reports the differences: the kernel does not tell when the alias or an
+ * alternative name of a link that is down changes. Negative errno: to be tried again. */
+int net_look(struct net *net);
+/* Lend; NULL. Valid until the next net_dispatch or net_look. */
 const struct net_link *net_find_name(const struct net *net, const char *name);
 const struct net_link *net_find_ifindex(const struct net *net, int ifindex);
 /* All of them, by ifindex. */

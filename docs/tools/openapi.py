@@ -47,12 +47,13 @@ def _words_of_header(path):
 
 
 def _fill(value):
-    """Replaces x-from by the words of the header it names."""
+    """Replaces x-from by the words of the header it names; takes out what says x-absent."""
     if isinstance(value, list):
         return [_fill(item) for item in value]
     if not isinstance(value, dict):
         return value
-    filled = {key: _fill(item) for key, item in value.items() if key != "x-from"}
+    filled = {key: _fill(item) for key, item in value.items()
+              if key != "x-from" and not (isinstance(item, dict) and "x-absent" in item)}
     if "x-from" in value:
         filled["oneOf"] = _words_of_header(value["x-from"])
     return filled

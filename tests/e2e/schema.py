@@ -13,9 +13,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 import openapi  # noqa: E402
 
-KEYWORDS = {"$ref", "type", "const", "oneOf", "anyOf", "properties", "required", "additionalProperties", "propertyNames",
-            "items", "minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum", "pattern", "format", "writeOnly",
-            "title", "description", "default", "examples"}
+KEYWORDS = {"$ref", "type", "const", "oneOf", "anyOf", "allOf", "properties", "required", "additionalProperties",
+            "propertyNames", "items", "minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum",
+            "pattern", "format", "writeOnly", "title", "description", "default", "examples"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 
@@ -130,6 +130,8 @@ class Checker:
                 yield f"{where}: {value} is out of bounds"
 
     def _alternatives(self, schema, value, pointer, is_answer, where, met):
+        for index, item in enumerate(schema.get("allOf", [])):
+            yield from self._check(item, value, f"{pointer}/allOf/{index}", is_answer, where, met)
         for keyword in ("oneOf", "anyOf"):
             if keyword not in schema:
                 continue

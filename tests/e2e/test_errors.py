@@ -139,10 +139,8 @@ DOCUMENTS = {
                        "macip.m.entries", "10240"),
 
     # parts that are not built yet are refused, not ignored
-    "templates": ({"port_templates": {"q": {"match": {"name": "v*"}}}}, 400, "unsupported", "port_templates", ""),
     "tunnels": ({"tunnels": {"t": {"local": "192.0.2.1"}}}, 400, "unsupported", "tunnels", ""),
     "members of IPsec": (group(ipsec={"tunnel": "b"}), 400, "unsupported", "groups.g.ipsec", ""),
-    "port by match": ({"ports": {"p": {"match": {"name": "v*"}}}}, 400, "unsupported", "ports.p.match", ""),
 }
 # rarer fields of rules and ports: a value that is wrong
 for _field, _value in {"ethertypes": "0x42", "vlan": 4095, "src_mac": "52:54:00:12:34:56/ff:ff:ff:00:00:00",

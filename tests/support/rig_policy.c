@@ -64,9 +64,9 @@ static struct config *parse(const char *document, json_t **ret_json)
 
 /* ── the daemon's generation ────────────────────────────────────────────────────────────────────── */
 
-static enum port_side side_of(const char *interface, void *data)
+static enum port_side side_of(const struct port *port, void *data)
 {
-	(void)interface;
+	(void)port;
 	(void)data;
 	return PORT_SIDE_WORKLOAD;
 }

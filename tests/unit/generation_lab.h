@@ -16,8 +16,10 @@
 
 static uint32_t counter_limit;
 
-static enum port_side side_of(const char *interface, void *data)
+static enum port_side side_of(const struct port *port, void *data)
 {
+	const char *interface = port->interface;
+
 	(void)data;
 	if (strncmp(interface, "tap", 3) == 0)
 		return PORT_SIDE_WORKLOAD;

@@ -34,7 +34,8 @@ struct engine {
 	uint64_t generation;
 };
 
-const char *const port_state_names[] = {"waiting", "guarded", "degraded", "failed"};
+const char *const port_state_names[] = {"waiting",   "guarded",  "quarantined",
+					"ambiguous", "degraded", "failed"};
 const char *const dp_feature_names[DP_FEATURE_COUNT] = {"tcx", "xdp_frags", "xdp_link"};
 const char *const dp_mode_names[] = {"none", "native", "generic", "tcx", "clsact"};
 
@@ -115,6 +116,7 @@ void engine_each_port(const struct engine *engine,
 		.name = "vm1",
 		.state = PORT_GUARDED,
 		.ifindex = 7,
+		.interface = "tap1",
 		.attachment = {.mode = DP_MODE_TCX, .mode_to = DP_MODE_TCX, .prog_tag = "0123"},
 		.generation = engine->generation,
 	};

@@ -49,6 +49,10 @@ static const struct normal_row normal_rows[] = {
 	 "{'acls':{'w':{}},'ports':{'Eth@0:':{'interface':'Eth@0.1','from':['w'],'to':[],"
 	 "'side':'host','hook':'auto','tcp':'loose','on_change':'recheck','infrastructure':['arp'],"
 	 "'timeouts':{'icmp':5},'default':{'from':{'action':'drop'},'to':{}}}}}"},
+	{"{'ports':{'p':{'match':{'mac':'52:54:00:AB:00:00/FF:FF:FF:FF:00:00','name':'v[a-c]*'}}},"
+	 "'port_templates':{'q':{'match':{'alias':'a b'},'from':[]}}}",
+	 "{'ports':{'p':{'match':{'mac':'52:54:00:ab:00:00/ff:ff:ff:ff:00:00','name':'v[a-c]*'}}},"
+	 "'port_templates':{'q':{'match':{'alias':'a b'},'from':[]}}}"},
 };
 
 static void test_normal_form(void **state)

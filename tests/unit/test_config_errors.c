@@ -31,8 +31,7 @@ static const struct row document_rows[] = {
 	 "bad_type services\nbad_type groups\nbad_type acls\nbad_type ports\n", NULL},
 	{"{'acls':{'w':null},'groups':{'g':[]},'services':{'s':{}},'ports':{'p':1}}",
 	 "bad_type services.s\nbad_type groups.g\nbad_type acls.w\nbad_type ports.p\n", NULL},
-	{"{'port_templates':{},'tunnels':{}}", "unsupported port_templates\nunsupported tunnels\n",
-	 "not supported"},
+	{"{'tunnels':{}}", "unsupported tunnels\n", "not supported"},
 	{"{'acls':{'W':{},'':{},'a b':{},'infra':{}}}",
 	 "bad_value acls.W\nbad_value acls.\nbad_value acls.a b\nbad_value acls.infra\n", "a-z"},
 	{"{'groups':{'infra':{},'G':{}},'services':{'S':[{'protocol':1}]}}",
@@ -225,7 +224,27 @@ static const struct row service_rows[] = {
 
 static const struct row port_rows[] = {
 	{"{'ports':{'p':{}}}", "bad_value ports.p.interface\n", "missing"},
-	{"{'ports':{'p':{'match':{'name':'v*'}}}}", "unsupported ports.p.match\n", NULL},
+	{"{'ports':{'p':{'interface':'a','match':{'name':'v*'}},'q':{'match':{}},'r':{'match':1},"
+	 "'s':{'match':{'name':'','altname':7,'kind':'sixteen bytes xx','master':'a/b'}}}}",
+	 "bad_value ports.p.match\nbad_value ports.q.match\nbad_type ports.r.match\n"
+	 "bad_value ports.s.match.name\nbad_type ports.s.match.altname\n"
+	 "bad_value ports.s.match.kind\nbad_value ports.s.match.master\n",
+	 "excludes `interface`"},
+	{"{'ports':{'p':{'match':{'name':'a/b*'}},'q':{'match':{'name':'vnet[0-9'}},"
+	 "'r':{'match':{'name':'sixteen-bytes-xx'}},'s':{'match':{'mac':'52:54/8','nick':'x'}}}}",
+	 "bad_value ports.p.match.name\nbad_value ports.q.match.name\n"
+	 "bad_value ports.r.match.name\nunknown_field ports.s.match.nick\n"
+	 "bad_value ports.s.match.mac\n",
+	 "no interface can have this name"},
+	{"{'ports':{'p':{'match':{'name':'v*','kind':'veth'}},"
+	 "'q':{'match':{'kind':'veth','name':'v*'}}}}",
+	 "conflict ports.q.match\n", "\"p\""},
+	{"{'port_templates':{'p':{},'q':{'match':{'name':'*'},'interface':'eth0'},'R':{'match':{'name':'r'}},"
+	 "'s':{'match':{'name':'*'},'from':['nobody']}}}",
+	 "bad_value port_templates.p.match\nunknown_field port_templates.q.interface\n"
+	 "bad_value port_templates.R\nnot_found port_templates.s.from[0]\n"
+	 "conflict port_templates.s.match\n",
+	 NULL},
 	{"{'ports':{'p':{'interface':'eth0123456789abc'},'q':{'interface':'a/b'},"
 	 "'r':{'interface':'eth0:1'},'s':{'interface':''},'t':{'interface':['e']}}}",
 	 "bad_value ports.p.interface\nbad_value ports.q.interface\nbad_value ports.r.interface\n"

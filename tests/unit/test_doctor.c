@@ -132,6 +132,8 @@ BREAK(reader, host->has_read_group = false)
 BREAK(store, host->is_store_broken = true)
 BREAK(path, host->is_path_broken = true)
 BREAK(net, host->is_net_broken = true)
+BREAK(claim, host->is_claim_broken = true)
+BREAK(ambiguous, nic->state = PORT_AMBIGUOUS, nic->message = "eth0 and eth1 fit")
 BREAK(memory, host->table_used_bytes = 80 << 10)
 BREAK(sessions, host->sessions.used = 800)
 BREAK(new_sessions, host->sessions.new_used = 800)
@@ -248,6 +250,9 @@ static const struct row {
 	{break_store, DOCTOR_STORE_BROKEN, E, NULL, "written to disk", "df "},
 	{break_path, DOCTOR_PATH_BROKEN, E, NULL, "data path", "journalctl"},
 	{break_net, DOCTOR_NET_BROKEN, E, NULL, "interfaces", "restart secgd"},
+	{break_claim, DOCTOR_CLAIM_BROKEN, E, NULL, "not guarded as they should be", "journalctl"},
+	{break_ambiguous, DOCTOR_PORT_AMBIGUOUS, E, "uplink", "NONE: eth0 and eth1 fit",
+	 "more specific"},
 	{break_memory, DOCTOR_TABLE_MEMORY, W, NULL, "80 %", "--table-memory"},
 	{break_sessions, DOCTOR_SESSIONS_FULL, W, NULL, "800 of 1000", "--max-sessions 2000"},
 	{break_new_sessions, DOCTOR_NEW_SESSIONS_FULL, W, NULL, "80 %", "half_open"},

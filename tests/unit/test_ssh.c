@@ -10,9 +10,9 @@
 
 #include "engine/ssh.h"
 
-static enum port_side side_of(const char *interface, void *data)
+static enum port_side side_of(const struct port *port, void *data)
 {
-	(void)interface;
+	(void)port;
 	(void)data;
 	return PORT_SIDE_HOST;
 }
