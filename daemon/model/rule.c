@@ -302,6 +302,7 @@ int rule_settle(struct parser *parser, const struct path *path, struct rule_draf
 	if (result < 0)
 		return result;
 	result_add(&result, rule_check_ethertypes(parser, path, draft));
+	result_add(&result, rule_check_macs(parser, path, draft));
 	result_add(&result, rule_check_tcp_flags(parser, path, draft));
 	result_add(&result, check_timeout(parser, path, draft));
 	result_add(&result, check_told(parser, path, draft));

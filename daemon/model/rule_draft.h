@@ -44,6 +44,8 @@ parse_field_fn rule_parse_src_mac;
 parse_field_fn rule_parse_dst_mac;
 /* EtherTypes beside IP fields; sets is_ip and families[SOURCE_ETHERTYPES]. */
 int rule_check_ethertypes(struct parser *parser, const struct path *path, struct rule_draft *draft);
+/* Too many combinations. */
+int rule_check_macs(struct parser *parser, const struct path *path, const struct rule_draft *draft);
 void l2_match_fini(struct l2_match *l2);
 
 /* rule_header.c */

@@ -196,6 +196,23 @@ int rule_check_ethertypes(struct parser *parser, const struct path *path, struct
 	return 0;
 }
 
+/* A MAC with any mask has no place in a product of sets: each pair is matched on its own. */
+int rule_check_macs(struct parser *parser, const struct path *path, const struct rule_draft *draft)
+{
+	const struct rule *rule = draft->rule;
+	struct path field = path_key(path, rule->l2.dst.count ? "dst_mac" : "src_mac");
+	size_t pairs = (rule->l2.src.count ? rule->l2.src.count : 1) *
+		       (rule->l2.dst.count ? rule->l2.dst.count : 1);
+	size_t alternatives = rule->l4_count ? rule->l4_count : 1;
+
+	if (pairs == 1 || pairs <= SECG_MAX_ENTRIES / alternatives)
+		return 0;
+	return parse_error(parser, &field, ERROR_LIMIT,
+			   "makes %zu combinations of MACs, protocols and ports, but a rule stands "
+			   "for at most %d",
+			   pairs * alternatives, SECG_MAX_ENTRIES);
+}
+
 /* ── VLANs ──────────────────────────────────────────────────────────────────────────────────────── */
 
 int rule_parse_vlan(struct parser *parser, const struct path *path, const json_t *value,
@@ -230,6 +247,10 @@ static int parse_macs(struct parser *parser, const struct path *path, const json
 	json_auto_t *list = json_array();
 	int result = parse_not_empty(parser, path, value);
 
+	if (list_count(value) > SECG_MAX_ENTRIES)
+		return parse_error(parser, path, ERROR_LIMIT,
+				   "has %zu MACs, but a rule takes at most %d", list_count(value),
+				   SECG_MAX_ENTRIES);
 	ret_list->macs = calloc(list_count(value) + 1, sizeof(*ret_list->macs));
 	if (!ret_list->macs)
 		return -ENOMEM;

@@ -217,6 +217,58 @@ static void test_mistakes(void **state)
 	CHECK_TABLE(check_row, error_rows);
 }
 
+/* ── limits ─────────────────────────────────────────────────────────────────────────────────────── */
+
+static json_t *many_macs(int count)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < count; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "52:54:00:00:%02x:%02x", i >> 8, i & 255);
+		json_array_append_new(list, json_string(text));
+	}
+	return list;
+}
+
+static const struct {
+	int src, dst;
+	const char *protocol;
+	const char *field; /* NULL: taken */
+} limit_rows[] = {
+	{SECG_MAX_ENTRIES, 1, "tcp", NULL},
+	{SECG_MAX_ENTRIES + 1, 1, "tcp", "src_mac"},
+	{1, SECG_MAX_ENTRIES + 1, "tcp", "dst_mac"},
+	{101, 101, "tcp", NULL},
+	{102, 101, "tcp", "dst_mac"},
+	{71, 72, "ping", NULL}, /* two alternatives */
+	{72, 72, "ping", "dst_mac"},
+};
+
+/* acl/40 */
+static void test_macs_have_a_limit(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(limit_rows); i++) {
+		_cleanup_(errors_fini) struct errors errors = {0};
+		_cleanup_(config_freep) struct config *config = NULL;
+		json_auto_t *document = json_pack(
+			"{s:{s:{s:[{s:s,s:s,s:s,s:o,s:o}]}}}", "acls", "w", "rules", "id", "r",
+			"action", "drop", "protocol", limit_rows[i].protocol, "src_mac",
+			many_macs(limit_rows[i].src), "dst_mac", many_macs(limit_rows[i].dst));
+		int r = config_parse(&config, document, NULL, &errors);
+
+		assert_int_equal(r, limit_rows[i].field ? -EINVAL : 0);
+		if (limit_rows[i].field) {
+			assert_int_equal(errors.count, 1);
+			assert_int_equal(errors.items[0].code, ERROR_LIMIT);
+			assert_string_equal(strrchr(errors.items[0].field, '.') + 1,
+					    limit_rows[i].field);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_all_fields_reach_the_rule),
 		cmocka_unit_test(test_which_frames_are_meant),
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_macs_have_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
