@@ -82,7 +82,7 @@ int lint_acls(struct lint *lint)
 		if (!is_wanted[i] || !lint_may_go_on(lint, acl, 0))
 			continue;
 		r = ruleset_init(&set, &acl, 1, &lint->work);
-		if (r >= 0)
+		if (r >= 0 && lint_may_go_on(lint, acl, 0))
 			r = judge(lint, &set, lint_touches_acl(lint, i), lint->is_dead[i]);
 		if (r < 0)
 			return r;

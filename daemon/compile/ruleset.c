@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define FEW_ENTRIES  32 /* below, a search is slower than looking at all */
+#define BOX_WORK     10 /* of making one box, as measured */
 #define SEARCH_SHARE 10 /* a search is worth it when it finds at most one in so many */
 
 static int list_rules(struct ruleset *set)
@@ -86,9 +87,14 @@ int ruleset_init(struct ruleset *set, const struct acl *const *acls, size_t acl_
 	r = list_rules(set);
 	for (size_t i = 0; r >= 0 && i < set->rule_count; i++)
 		most += box_max(set->rules[i].rule);
+	if (r >= 0 && (work_is_over(work) || most > (work->limit - work->done) / BOX_WORK)) {
+		work->done = work->limit;
+		set->rule_count = 0;
+		return 0;
+	}
 	for (int space = 0; r >= 0 && space < BOX_SPACES; space++) {
 		r = fill_space(set, space, most);
-		work->done += 10 * set->spaces[space].count; /* as measured */
+		work->done += BOX_WORK * set->spaces[space].count;
 	}
 	if (r < 0)
 		ruleset_fini(set);

@@ -35,7 +35,8 @@ struct ruleset {
 	struct arena arena;
 };
 
-/* -ENOMEM: `set` holds nothing. */
+/* -ENOMEM: `set` holds nothing. Where the boxes alone are more than is left of the work, there are no
+ * rules in the set and the work is over. */
 int ruleset_init(struct ruleset *set, const struct acl *const *acls, size_t acl_count,
 		 struct work *work);
 void ruleset_fini(struct ruleset *set);

@@ -322,6 +322,37 @@ static void a_large_policy_says_where_it_ends(void **unused)
 	assert_non_null(strstr(findings.items[0].message, "40000"));
 }
 
+/* A hundred MACs on each side are ten thousand products of sets. */
+static json_t *many_macs(void)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < 100; i++)
+		json_array_append_new(list, json_sprintf("52:54:00:00:00:%02x", (unsigned int)i));
+	return list;
+}
+
+static void rules_of_many_macs_are_not_taken_apart(void **unused)
+{
+	_cleanup_(findings_fini) struct findings findings = {0};
+	_cleanup_(config_freep) struct config *config = NULL;
+	struct errors errs = {0};
+	json_t *rules = json_array(), *macs = many_macs(), *document;
+
+	(void)unused;
+	for (int i = 0; i < 2000; i++)
+		json_array_append_new(rules, json_pack("{s:o, s:s, s:O, s:O}", "id",
+						       json_sprintf("r%d", i), "action", "drop",
+						       "src_mac", macs, "dst_mac", macs));
+	document = json_pack("{s:{s:{s:o}}}", "acls", "a", "rules", rules);
+	assert_int_equal(config_parse(&config, document, NULL, &errs), 0);
+	json_decref(document);
+	json_decref(macs);
+	assert_int_equal(lint_run(config, NULL, LINT_WRITE_WORK, &findings), 0);
+	assert_int_equal(findings.items[findings.count - 1].code, FINDING_LINT_SKIPPED);
+	assert_string_equal(findings.items[findings.count - 1].field, "acls.a.rules[0]");
+}
+
 static void ten_thousand_rules_are_judged_within_a_write(void **unused)
 {
 	_cleanup_(findings_fini) struct findings findings = {0};
@@ -440,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_is_there),
 		cmocka_unit_test(a_large_policy_says_where_it_ends),
+		cmocka_unit_test(rules_of_many_macs_are_not_taken_apart),
 		cmocka_unit_test(ten_thousand_rules_are_judged_within_a_write),
 		cmocka_unit_test(more_findings_are_counted),
 		cmocka_unit_test(a_write_speaks_of_what_it_touches),
