@@ -11,6 +11,7 @@ build=${BUILD:-$root/build}
 case $build in /*) ;; *) build=$root/$build ;; esac
 pairs=${MUTANT_PAIRS:-30000}
 seed=${MUTANT_SEED:-1}
+# MUTANT_ONLY="NAME ...": those alone
 passed=0 failed=0
 
 if [ "$(id -u)" -ne 0 ]; then
@@ -55,6 +56,7 @@ show_log() {
 # mutant NAME FILE SED-SCRIPT
 mutant() {
 	name=$1 file=$tree/bpf/$2
+	case " ${MUTANT_ONLY:-$name} " in *" $name "*) ;; *) return ;; esac
 	cp "$file" "$work/original"
 	sed -i "$3" "$file"
 	if cmp -s "$file" "$work/original"; then
@@ -95,10 +97,26 @@ mutant protocol classify.h 's/line->w\[p->proto % 16\]/line->w[(p->proto ^ 1) % 
 mutant protocol-line classify.h 's|s->proto + p->proto / 16|s->proto + p->proto / 32|'
 mutant icmp-type-for-code query.h 's/q->high = p->icmp_type;/q->high = p->icmp_code;/; s/q->low = p->icmp_code;/q->low = p->icmp_type;/'
 mutant icmp-code-ignored parse.h 's/p->icmp_code = header\[1\];/p->icmp_code = 0;/'
-mutant icmp-error-by-allow verdict.h 's/p->l4 == L4_ICMP_ERROR && o->rule/0 \&\& o->rule/'
+mutant icmp-error-by-allow rules.h 's/p->l4 == L4_ICMP_ERROR && o->rule/0 \&\& o->rule/'
 mutant family classify.h 's/q->policy + (p->family & 3)/q->policy + (p->family \& 1)/'
 mutant ipv6-word tree.h 's/bpf_ntohl(address\[2\])/bpf_ntohl(address[1])/'
 mutant ipv4-options parse.h 's/p->l4_offset = offset + header_size;/p->l4_offset = offset + 20;/'
+
+# ── rare fields ────────────────────────────────────────────────────────────────────────────────────
+mutant rare-ignored classify.h 's/has_rare = q->dims & ~QUERY_COMMON;/has_rare = 0;/'
+mutant rare-first-only rare.h 's/rare->match.w\[k\] &= v->w\[k\];/rare->match.w[k] = v->w[k];/'
+mutant vlan rare.h 's/s->vlan, p->vlan)/s->vlan, 0)/'
+mutant vlan-innermost parse.h 's/if (!tags++)/tags++;/'
+mutant vlan-priority parse.h 's/p->vlan = bpf_ntohs(tag\[0\]) & VLAN_ID_MASK;/p->vlan = 0;/'
+mutant ethertype rare.h 's/s->ethertype, p->ethertype)/s->ethertype, p->vlan)/'
+mutant byte-number rare.h 's/value = p->byte\[byte\];/value = p->byte[byte ^ 1];/'
+mutant byte-line rare.h 's|table->table + value / WORDS_PER_LINE|table->table + value / 32|'
+mutant byte-tables-of-one-line rare.h 's/i < SECG_BYTE_COUNT; i++/i < TABLES_PER_LINE; i++/'
+mutant source-mac parse.h '/void read_macs(/,/^}/ s/at + ETH_ALEN);/at);/'
+mutant mac-end parse.h 's/p->byte + SECG_BYTE_SRC_MAC + 4)/p->byte + SECG_BYTE_SRC_MAC)/'
+mutant tcp-flags parse.h 's/p->byte\[SECG_BYTE_TCP_FLAGS\] = header\[13\];/p->byte[SECG_BYTE_TCP_FLAGS] = header[12];/'
+mutant dscp parse.h 's/traffic_class >> 2;/traffic_class >> 3;/'
+mutant first-fragment parse.h '/p->byte\[SECG_BYTE_TRAFFIC\] |= SECG_TRAFFIC_FRAGMENT;/d'
 
 # ── where a search ends ────────────────────────────────────────────────────────────────────────────
 mutant inner-separator tree.h 's/BELOW(key, inner->separator\[k\])/BELOW(key, (__u64)inner->separator[k] + 1)/'
@@ -115,10 +133,12 @@ mutant pass-ends classify.h 's/q->from = entry->next;/q->from = section->entries
 mutant pass-one-too-far classify.h 's/q->from = entry->next;/q->from = entry->next + 1;/'
 
 # ── what follows from it ───────────────────────────────────────────────────────────────────────────
-mutant drop verdict.h 's/if (action == SECG_ACTION_DROP) {/if (action == SECG_ACTION_PASS) {/'
-mutant default-open verdict.h 's/action = rules->otherwise\[direction\];/action = SECG_ACTION_ALLOW_STATELESS;/'
-mutant default-closed verdict.h 's/action = rules->otherwise\[direction\];/action = SECG_ACTION_DROP;/'
-mutant direction verdict.h 's/query_make(q, p, rules->policy\[direction\], 0)/query_make(q, p, rules->policy[!direction], 0)/'
+mutant drop rules.h 's/if (o->action != SECG_ACTION_ALLOW && o->action != SECG_ACTION_ALLOW_STATELESS) {/if (o->action == SECG_ACTION_PASS) {/'
+mutant reject rules.h 's/o->reason = action == SECG_ACTION_REJECT ?/o->reason = 0 ?/'
+mutant audited-default rules.h 's/(port->flags & SECG_PORT_AUDIT)/0/'
+mutant default-open rules.h 's/action = rules->otherwise\[g->direction & 1\];/action = SECG_ACTION_ALLOW_STATELESS;/'
+mutant default-closed rules.h 's/action = rules->otherwise\[g->direction & 1\];/action = SECG_ACTION_DROP;/'
+mutant direction rules.h 's/query_make(q, p, rules->policy\[direction\], 0)/query_make(q, p, rules->policy[!direction], 0)/'
 mutant counter classify.h 's/line->w\[slot % SECG_COUNTERS_PER_LINE\]/line->w[(slot + 1) % SECG_COUNTERS_PER_LINE]/'
 
 # ── what a traced run must not change ──────────────────────────────────────────────────────────────
@@ -126,11 +146,11 @@ judge=traced
 mutant trace-port-counters account.h '/void account(/,/^}/ s/ || is_traced()//'
 mutant trace-infra-counters account.h '/void account_infra(/,/^}/ s/ || is_traced()//'
 mutant trace-rule-counters classify.h 's/if (!index || is_traced())/if (!index)/'
-mutant trace-fragment fragment.h '/if (is_traced())/,+1 d'
+mutant trace-fragment fragment.h 's/if (is_traced() || /if (/'
 mutant trace-session-copy session.h 's/if (!is_traced())/if (1)/'
-mutant trace-session-free session.h '/void session_free(/,/^}/ { s/found->slot ||$/found->slot)/; /^\t    is_traced())$/ d }'
-mutant trace-session-open verdict.h '/if (is_traced())/,+1 d'
-mutant trace-promote session.h '/return promote_traced(/ d; /int promote(/,/^}/ { /if (is_traced())$/ d }'
+mutant trace-session-free session.h '/void session_free(/,/^}/ s/ && !is_traced())/)/'
+mutant trace-session-open open.h 's/if (!flow || is_traced())/if (!flow)/'
+mutant trace-promote promote.h '/if (is_traced())$/,+1 d'
 mutant trace-l3-device secg_tc.bpf.c 's/is_traced() ? traced_l3_type/0 ? traced_l3_type/'
 
 echo "$passed passed, $failed failed"
