@@ -82,8 +82,6 @@ __attribute__((noinline, weak)) int sender_listed(__u32 family)
 		return 0;
 	q = &scratch->query;
 	query_make(q, p, spoof->policy, 0);
-	if (p->absent & ABSENT_MACS)
-		q->dims &= ~SECG_DIM_BYTES;
 	return policy_find(q, p) == SECG_ACTION_ALLOW_STATELESS;
 }
 

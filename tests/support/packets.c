@@ -52,6 +52,13 @@ static void put_address(int family, const char *text, uint8_t *at)
 		die(text);
 }
 
+static void put_mac(const char *text, uint8_t *at)
+{
+	if (sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", at, at + 1, at + 2, at + 3, at + 4,
+		   at + 5) != 6)
+		die(text);
+}
+
 /* Number of a layer in an EtherType field, or in a protocol field. */
 static uint32_t number_of(const struct layer *layer, uint32_t field_size)
 {
@@ -61,7 +68,7 @@ static uint32_t number_of(const struct layer *layer, uint32_t field_size)
 	case LAYER_IP6:
 		return field_size == 2 ? 0x86dd : 41;
 	case LAYER_ARP:
-		return 0x0806;
+		return layer->type ? layer->type : 0x0806;
 	default:
 		return layer->type;
 	}
@@ -88,7 +95,8 @@ static void add_eth(struct builder *b, const struct layer *layer)
 
 	chain(b, layer, 12, 2);
 	at = append(b, 14);
-	memcpy(at, "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01", 12);
+	put_mac(layer->to_mac ? layer->to_mac : "02:00:00:00:00:02", at);
+	put_mac(layer->mac ? layer->mac : "02:00:00:00:00:01", at + 6);
 	put16(at + 12, layer->next);
 }
 
@@ -102,6 +110,21 @@ static void add_vlan(struct builder *b, const struct layer *layer)
 	put16(at + 2, layer->next);
 }
 
+static void add_arp(struct builder *b, const struct layer *layer)
+{
+	uint8_t *at;
+
+	chain(b, layer, 0, 0);
+	at = append(b, 28);
+	memcpy(at, "\x00\x01\x08\x00\x06\x04\x00\x01", 8);
+	if (!layer->mac)
+		return;
+	at[7] = layer->flags;
+	put_mac(layer->mac, at + 8);
+	put_address(AF_INET, layer->src, at + 14);
+	put_address(AF_INET, layer->dst, at + 24);
+}
+
 static void add_ip4(struct builder *b, const struct layer *layer)
 {
 	uint8_t *at;
@@ -110,6 +133,7 @@ static void add_ip4(struct builder *b, const struct layer *layer)
 	at = append(b, 20u + layer->options);
 	at[0] = (uint8_t)((layer->version ? layer->version : 4) << 4 |
 			  (layer->ihl ? layer->ihl : 5 + layer->options / 4));
+	at[1] = layer->tos;
 	put16(at + 4, layer->id);
 	put16(at + 6, layer->offset | (layer->more ? 0x2000u : 0));
 	at[8] = layer->ttl ? layer->ttl : 64;
@@ -125,7 +149,8 @@ static void add_ip6(struct builder *b, const struct layer *layer)
 
 	chain(b, layer, 6, 1);
 	at = append(b, 40);
-	at[0] = (uint8_t)((layer->version ? layer->version : 6) << 4);
+	at[0] = (uint8_t)((layer->version ? layer->version : 6) << 4 | layer->tos >> 4);
+	at[1] = (uint8_t)(layer->tos << 4);
 	at[6] = (uint8_t)layer->next;
 	at[7] = layer->ttl ? layer->ttl : 64;
 	put_address(AF_INET6, layer->src, at + 8);
@@ -185,6 +210,16 @@ static void add_icmp(struct builder *b, const struct layer *layer)
 	put16(at + 4, layer->id);
 }
 
+/* Type, length in units of 8, a MAC. */
+static void add_option(struct builder *b, const struct layer *layer)
+{
+	uint8_t *at = append(b, layer->size ? layer->size : 8);
+
+	at[0] = layer->icmp_type;
+	at[1] = layer->no_length ? 0 : (uint8_t)(layer->length ? layer->length : 1);
+	put_mac(layer->mac, at + 2);
+}
+
 static void add_raw(struct builder *b, const struct layer *layer)
 {
 	uint8_t *at;
@@ -208,8 +243,7 @@ static void add_layer(struct builder *b, const struct layer *layer)
 		add_vlan(b, layer);
 		break;
 	case LAYER_ARP:
-		chain(b, layer, 0, 0);
-		memcpy(append(b, 28), "\x00\x01\x08\x00\x06\x04\x00\x01", 8);
+		add_arp(b, layer);
 		break;
 	case LAYER_LLC:
 		b->type_at = 0;
@@ -234,6 +268,12 @@ static void add_layer(struct builder *b, const struct layer *layer)
 		break;
 	case LAYER_ICMP:
 		add_icmp(b, layer);
+		break;
+	case LAYER_ADDRESS:
+		put_address(AF_INET6, layer->src, append(b, 16));
+		break;
+	case LAYER_OPTION:
+		add_option(b, layer);
 		break;
 	case LAYER_RAW:
 		add_raw(b, layer);

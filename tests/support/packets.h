@@ -27,6 +27,8 @@ enum layer_kind {
 	LAYER_TCP,
 	LAYER_PORTS, /* UDP, UDP-Lite, SCTP, DCCP */
 	LAYER_ICMP,
+	LAYER_ADDRESS, /* 16 bytes of a neighbour message */
+	LAYER_OPTION,  /* of a neighbour message, with a MAC */
 	LAYER_RAW,
 	LAYER_PAD, /* bytes that no length field counts */
 	LAYER_CUT, /* the frame ends `size` bytes earlier than its lengths say */
@@ -39,9 +41,12 @@ struct layer {
 	uint16_t size;     /* bytes of RAW, PAD, CUT; of a port header */
 	const void *bytes; /* contents of RAW; NULL: 0xa5 */
 	const char *src, *dst;
+	const char *mac;    /* the source's; NULL: 02:00:00:00:00:01 */
+	const char *to_mac; /* NULL: 02:00:00:00:00:02 */
 	uint16_t sport, dport;
 	uint16_t vid;
 	uint8_t ttl;                /* 0: 64 */
+	uint8_t tos;                /* or traffic class */
 	uint8_t version, ihl, doff; /* 0: the right one */
 	uint8_t options; /* bytes after an IPv4 or TCP header; units of 8 after an extension header */
 	uint8_t icmp_type, icmp_code;
@@ -70,6 +75,10 @@ struct layer {
 	{                         \
 		.kind = LAYER_ETH \
 	}
+#define ETH_OF(address, ...)                                     \
+	{                                                        \
+		.kind = LAYER_ETH, .mac = (address), __VA_ARGS__ \
+	}
 #define ETHERTYPE(number)                           \
 	{                                           \
 		.kind = LAYER_ETH, .next = (number) \
@@ -85,6 +94,12 @@ struct layer {
 #define ARP                       \
 	{                         \
 		.kind = LAYER_ARP \
+	}
+/* Operation, MAC and address of the sender, address of the target. */
+#define ARP_OF(operation, hardware, sender, target, ...)                                     \
+	{                                                                                    \
+		.kind = LAYER_ARP, .flags = (operation), .mac = (hardware), .src = (sender), \
+		.dst = (target), __VA_ARGS__                                                 \
 	}
 #define LLC(three)                                  \
 	{                                           \
@@ -131,6 +146,14 @@ struct layer {
 #define ICMP6(a, b, ...)                                                                        \
 	{                                                                                       \
 		.kind = LAYER_ICMP, .type = 58, .icmp_type = (a), .icmp_code = (b), __VA_ARGS__ \
+	}
+#define ADDRESS(address)                                \
+	{                                               \
+		.kind = LAYER_ADDRESS, .src = (address) \
+	}
+#define OPTION(number, address, ...)                                                       \
+	{                                                                                  \
+		.kind = LAYER_OPTION, .icmp_type = (number), .mac = (address), __VA_ARGS__ \
 	}
 #define PROTO(number)                                          \
 	{                                                      \
