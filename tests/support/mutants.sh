@@ -31,7 +31,8 @@ cp -a "$build" "$tree/build"
 find "$tree/build" -name '*.d' -exec sed -i "s|$build/|build/|g" {} +
 
 compile() {
-	make -s -j 2 -C "$tree" BUILD=build secgd build/tests/bpf/test_trace >"$work/log" 2>&1
+	make -s -j 2 -C "$tree" BUILD=build secgd build/tests/bpf/test_trace build/tests/bpf/test_match_rare \
+		build/tests/bpf/test_antispoof build/tests/bpf/test_antispoof_nd >"$work/log" 2>&1
 }
 # 0: agrees with the reference, 1: differs, 2: could not run
 differ() {
@@ -40,6 +41,13 @@ differ() {
 }
 traced() {
 	"$tree/build/tests/bpf/test_trace" >"$work/log" 2>&1 || return $?
+}
+matched() {
+	"$tree/build/tests/bpf/test_match_rare" >"$work/log" 2>&1 || return $?
+}
+spoofed() {
+	"$tree/build/tests/bpf/test_antispoof" >"$work/log" 2>&1 &&
+		"$tree/build/tests/bpf/test_antispoof_nd" >>"$work/log" 2>&1 || return $?
 }
 judge=differ
 good() {
@@ -81,7 +89,7 @@ mutant() {
 	cp "$work/original" "$file"
 }
 
-if ! compile || ! differ || ! traced; then
+if ! compile || ! differ || ! traced || ! matched || ! spoofed; then
 	echo "the unbroken programs do not pass the tests:" >&2
 	show_log >&2
 	exit 1
@@ -152,6 +160,77 @@ mutant trace-session-free session.h '/void session_free(/,/^}/ s/ && !is_traced(
 mutant trace-session-open open.h 's/if (!flow || is_traced())/if (!flow)/'
 mutant trace-promote promote.h '/if (is_traced())$/,+1 d'
 mutant trace-l3-device secg_tc.bpf.c 's/is_traced() ? traced_l3_type/0 ? traced_l3_type/'
+
+# ── rarer fields ───────────────────────────────────────────────────────────────────────────────────
+judge=matched
+mutant vlan-inner parse.h 's/if (!tags++)/tags++;/'
+mutant vlan-priority parse.h 's/bpf_ntohs(tag\[0\]) & VLAN_ID_MASK/bpf_ntohs(tag[0])/'
+mutant vlan-left-out rare.h 's/rare->line\[0\] = dims & SECG_DIM_VLAN/rare->line[0] = 0/'
+mutant ethertype-left-out rare.h 's/dims & SECG_DIM_ETHERTYPE ?/0 ?/'
+mutant own-left-out rare.h 's/dims & SECG_DIM_OWN ?/0 ?/'
+mutant own-of-nobody query.h 's/q->own = own ? .*;/q->own = 0;/'
+mutant session-shows-all query.h 's/q->dims = QUERY_SESSION;/q->dims = QUERY_PACKET;/'
+mutant byte-line rare.h 's|table->table + value / WORDS_PER_LINE|table->table|'
+mutant byte-absent rare.h 's/return table->absent;/return 0;/'
+mutant byte-count rare.h 's/if (i >= s->byte_count)/if (i + 1 >= s->byte_count)/'
+mutant byte-tables-line rare.h 's|s->bytes + i / TABLES_PER_LINE|s->bytes|'
+mutant rare-line rare.h 's/v = table_line(rare->line\[i\] + at);/v = table_line(rare->line[i]);/'
+mutant mac-source parse.h 's/(p->byte + SECG_BYTE_SRC_MAC + 4) = .*;/(p->byte + SECG_BYTE_SRC_MAC + 4) = 0;/'
+mutant mac-destination parse.h 's/(p->byte + SECG_BYTE_DST_MAC) = .*;/(p->byte + SECG_BYTE_DST_MAC) = 0;/'
+mutant tcp-flags-reserved parse.h 's/p->byte\[SECG_BYTE_TCP_FLAGS\] = header\[13\];/p->byte[SECG_BYTE_TCP_FLAGS] = 0;/'
+mutant dscp-with-ecn parse.h 's/= traffic_class >> 2;/= traffic_class \& 0x3f;/'
+mutant dscp-ipv6 parse.h 's/bpf_ntohs(\*(const __be16 \*)ip) >> 4/bpf_ntohs(*(const __be16 *)ip) >> 5/'
+mutant fragment-unseen parse.h 's/|= SECG_TRAFFIC_FRAGMENT;/|= 0;/'
+
+# ── senders ────────────────────────────────────────────────────────────────────────────────────────
+judge=spoofed
+mutant spoof-to verdict.h 's/if (direction == SECG_FROM)/if (direction != SECG_FROM)/'
+mutant spoof-group-mac antispoof.h 's/if (is_group_mac(p->byte + SECG_BYTE_SRC_MAC))/if (0)/; /is_group_mac/,/return/ s/xx/xx/'
+mutant spoof-pair-mac sender.h 's/pair->address\[3\] == p->src\[3\] && is_pair_mac(pair, p)/pair->address[3] == p->src[3]/'
+mutant spoof-pair-address sender.h 's/pair->address\[0\] == p->src\[0\] &&//'
+mutant spoof-pair-words sender.h 's/pair->address\[3\] == p->src\[3\] &&//'
+mutant spoof-policy sender.h 's/return policy_find(q, p) == SECG_ACTION_ALLOW_STATELESS;/return 0;/'
+mutant spoof-any-claim sender.h 's/return policy_find(q, p) == SECG_ACTION_ALLOW_STATELESS;/return 1;/'
+mutant spoof-eui64-bit sender.h 's/(mac\[0\] ^ 2)/mac[0]/'
+mutant spoof-eui64-prefix sender.h 's/ && !p->src\[1\] &&/ \&\&/'
+mutant spoof-eui64-mac sender.h 's/is_eui64(&scratch->sender.packet) &&/is_eui64(\&scratch->sender.packet);/; /^\t *sender_listed(SECG_FAMILY_OTHER);$/ d'
+mutant spoof-group-claim sender.h 's/^\tif (is_group_mac(p->byte + SECG_BYTE_SRC_MAC))$/\tif (0)/'
+mutant spoof-mac-first antispoof.h '/source_check(/,/^}/ s/if (!sender_listed(SECG_FAMILY_OTHER))/if (0)/'
+mutant spoof-dhcp-to-host antispoof.h 's/ && p->dst\[0\] == 0xffffffff//'
+mutant spoof-dhcp-port antispoof.h 's/p->sport == bpf_htons(DHCP_CLIENT) &&/1 \&\&/'
+mutant spoof-dhcp-fragment antispoof.h 's/if (p->src\[0\] || p->fragment)/if (p->src[0])/'
+mutant spoof-igmp antispoof.h 's/if (p->proto == IPPROTO_IGMP)/if (0)/'
+mutant spoof-igmp-to-host antispoof.h 's/return (p->dst\[0\] & bpf_htonl(0xf0000000)) == bpf_htonl(0xe0000000);/return 1;/'
+mutant spoof-mld antispoof.h 's/p->icmp_type == ICMP6_MLD2_REPORT;/0;/'
+mutant spoof-mld-to-host antispoof.h 's/\*(const __u8 \*)p->dst != 0xff/0/'
+mutant spoof-nowhere antispoof.h 's/if (!is_unspecified(p->src) || p->fragment/if (p->src[3] || p->fragment/'
+mutant arp-mac antispoof.h '/arp_check(/,/^}/ s/if (!sender_listed(SECG_FAMILY_OTHER))/if (0)/'
+mutant arp-types antispoof.h 's/\*(const __be32 \*)head != bpf_htonl(ARP_TYPES) ||/0 ||/'
+mutant arp-sizes antispoof.h 's/\*(const __be16 \*)(head + 4) != bpf_htons(ARP_SIZES)/0/'
+mutant arp-sender-mac antispoof.h 's/sender_name(sender, head + 8);//'
+mutant arp-probe antispoof.h 's/sender->packet.src\[0\] ? sender_may/1 ? sender_may/'
+mutant arp-probe-mac antispoof.h 's/: sender_listed(SECG_FAMILY_OTHER))$/: 1)/'
+mutant arp-reverse antispoof.h 's/ || p->ethertype == ETH_P_RARP//'
+mutant nd-slla antispoof_nd.h 's/return sender_may(SECG_FAMILY_IPV6) ? SECG_REASON_NONE : SECG_REASON_SPOOF_ND;/return SECG_REASON_NONE;/'
+mutant nd-option-empty antispoof_nd.h 's/if (!size || at + size/if (at + size/'
+mutant nd-option-end antispoof_nd.h 's/ || at + size > sender->end)/)/'
+mutant nd-option-size antispoof_nd.h 's/if (size != 8 ||/if (/'
+mutant nd-option-of-nobody antispoof_nd.h 's/if (size != 8 || is_unspecified(sender->packet.src))/if (size != 8)/'
+mutant nd-first-option-only antispoof_nd.h 's/i < ND_MAX_OPTIONS; i++/i < 1; i++/; s/return sender->at >= sender->end ? SECG_REASON_NONE : SECG_REASON_SPOOF_ND;/return SECG_REASON_NONE;/'
+mutant nd-endless antispoof_nd.h 's/return sender->at >= sender->end ? SECG_REASON_NONE : SECG_REASON_SPOOF_ND;/return SECG_REASON_NONE;/'
+mutant nd-fragment antispoof_nd.h 's/if (p->fragment || p->l4_offset/if (p->l4_offset/'
+mutant nd-short antispoof_nd.h 's/if (p->fragment || p->l4_offset + size > p->end)/if (p->fragment)/'
+mutant nd-dad-target antispoof_nd.h 's/nd_target(ctx, p, sender) ||$/nd_target(ctx, p, sender))/; /^\t\t    !sender_may(SECG_FAMILY_IPV6))$/ d'
+mutant nd-dad-to-all antispoof_nd.h 's/if (!is_solicited_node(p->dst) ||/if (/'
+mutant nd-target antispoof_nd.h 's/if (p->icmp_type == ICMP6_NA && nd_target(ctx, p, sender))/if (0)/'
+mutant nd-target-without-option antispoof_nd.h 's/ICMP6_NA && !sender->has_claimed &&/ICMP6_NA \&\& 0 \&\&/'
+mutant nd-redirect antispoof_nd.h '/is_claim(/,/^}/ s/return 0;/return sender->head[0] == ND_OPTION_TARGET;/'
+mutant guard-ra antispoof.h 's/p->icmp_type == ICMP6_RA ||/0 ||/'
+mutant guard-redirect antispoof.h 's/ || p->icmp_type == ICMP6_REDIRECT))/))/'
+mutant guard-dhcp-family antispoof.h 's/p->family == SECG_FAMILY_IPV4 ? DHCP_CLIENT : DHCP6_CLIENT/DHCP_CLIENT/'
+mutant guard-dhcp-tcp antispoof.h 's/ && p->proto == IPPROTO_UDP &&$/ \&\&/'
+mutant l3-any-mac sender.h 's/return (p->absent & ABSENT_MACS) ||/return/'
+mutant trace-antispoof antispoof.h 's/SECG_TRACE_ANTISPOOF_FAIL : SECG_TRACE_ANTISPOOF_PASS/SECG_TRACE_ANTISPOOF_PASS : SECG_TRACE_ANTISPOOF_PASS/'
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
