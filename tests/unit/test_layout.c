@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <secg/abi.h>
+#include <secg/event.h>
 #include <secg/flow.h>
 #include <secg/infra.h>
 #include <secg/policy.h>
@@ -44,6 +45,38 @@ static void test_abi(void **state)
 	SIZE(secg_counter, 16);
 	AT(secg_counter, packets, 0);
 	AT(secg_counter, bytes, 8);
+}
+
+static void test_events(void **state)
+{
+	(void)state;
+	assert_int_equal(SECG_EVENT_KINDS, 7);
+	SIZE(secg_event, 112);
+	AT(secg_event, kind, 8);
+	AT(secg_event, rule, 16);
+	AT(secg_event, suppressed, 20);
+	AT(secg_event, port, 24);
+	AT(secg_event, direction, 26);
+	AT(secg_event, flags, 29);
+	AT(secg_event, src, 32);
+	AT(secg_event, dst, 48);
+	AT(secg_event, sport, 64);
+	AT(secg_event, ethertype, 68);
+	AT(secg_event, src_mac, 72);
+	AT(secg_event, icmp_type, 84);
+	AT(secg_event, l3_offset, 86);
+	AT(secg_event, length, 88);
+	SIZE(secg_event_reject, 392);
+	AT(secg_event_reject, l4_offset, 112);
+	AT(secg_event_reject, seq, 116);
+	AT(secg_event_reject, ack, 120);
+	AT(secg_event_reject, payload, 124);
+	AT(secg_event_reject, head_size, 128);
+	AT(secg_event_reject, head, 136);
+	SIZE(secg_watch, 32);
+	AT(secg_watch, suppressed, 12);
+	AT(secg_watch, sample, 16);
+	AT(secg_watch, log_all, 24);
 }
 
 static void test_root_and_ports(void **state)
@@ -257,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_version),        cmocka_unit_test(test_abi),
+		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_root_and_ports), cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_flows),          cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_hash),           cmocka_unit_test(test_hash_cannot_be_aimed),
