@@ -11,9 +11,12 @@ import ctypes
 import json
 import os
 import socket
+import time
 
 import pytest
 import yaml
+from scapy.layers import inet
+from scapy.layers.l2 import Dot1Q, Ether
 
 import foreign
 import test_lint
@@ -142,6 +145,30 @@ def say_yes(api, ns):
     assert expect(api.request("POST", "/v1/trace", TRACE | same), 200).json["session"] == "found"
     assert expect(api.request("POST", "/v1/trace", TRACE | {"proto": "tcp"}), 200).json["reason"] == "default"
     expect(api.request("DELETE", "/v1/sessions?all=1"), 200)
+
+
+LOG = {"acls": {"log": {"rules": [
+    {"id": "no", "action": "reject", "protocol": "tcp", "log": True},
+    {"id": "icmp", "action": "drop", "protocol": "icmp", "log": True},
+    {"id": "odd", "action": "drop", "ethertypes": ["0x88b5"], "log": {"rate": 1}}]}},
+    "ports": {"p": {"interface": "h0", "from": "log", "default": {"from": {"action": "drop", "log": True}}}}}
+
+
+def say_events(api, ns):
+    """Each field of an event."""
+    expect(api.request("PUT", "/v1/config", LOG), 200)
+    ether = Ether(src="02:00:00:00:00:01", dst=ns.host.link("h0")["address"])
+    ipv4 = inet.IP(src="10.1.0.1", dst="10.1.0.254")
+    odd = bytes(ether)[:12] + bytes.fromhex("88b5") + bytes(46)
+    with traffic.tap(ns.client, "c0") as tap:
+        tap.send(ether / ipv4 / inet.TCP(flags="S"), ether / ipv4 / inet.ICMP(),
+                 ether / Dot1Q(vlan=7) / ipv4 / inet.UDP(), *[odd] * 20)
+        tap.send(odd)
+        time.sleep(1.2)  # another second of the rule's rate: it tells how many were kept back
+        tap.send(*[odd] * 20)
+    eventually(lambda: b'"type":"lost"' in expect(api.request("GET", "/v1/events?after=0"), 200).raw, 10, "lost ones")
+    expect(api.request("GET", "/v1/events?after=999999999"), 410)
+    expect(api.request("PUT", "/v1/config", POLICY), 200)
 
 
 def say_warnings(lab, api, ns):
@@ -330,6 +357,7 @@ def recorded(lab, path):
     daemon = lab.daemon(path.host, "contract", ["--max-sessions", "16384", "--table-memory", "1M"])
     api = Recorder(daemon, contract)
     say_yes(api, path)
+    say_events(api, path)
     say_warnings(lab, api, path)
     say_bad_request(api)
     say_forbidden(api)
@@ -368,6 +396,7 @@ def test_every_field_is_answered(recorded):
                 promised |= recorded.checker.promised(content["schema"], f"{path}/{status}", {
                     "ErrorCode", "WarningCode", "Reason", "InfrastructureName"})
     assert len(promised) > 150
+    promised -= {("#/components/schemas/Event", "used"), ("#/components/schemas/Event", "max")}  # test_engine_events.c
     assert sorted(f"{pointer} {name}" for pointer, name in promised - recorded.checker.met) == []
     metrics = recorded.spec["paths"]["/metrics"]["get"]["responses"]["200"]["x-metrics"]
     assert set(metrics) == recorded.metrics
@@ -622,7 +651,7 @@ def test_bounds_of_lists(host):
 PARAMETERS = [(method.upper(), path, openapi.resolve(SPEC, parameter))
               for path, item in SPEC["paths"].items() for method, operation in item.items() if method != "parameters"
               for parameter in operation.get("parameters", [])]
-PARAMETER_SAMPLES = {"acl": ["n"], "rule": ["n/r"], "cursor": ["0", "7"], "If-Match": ["*"], "port": ["n"]}
+PARAMETER_SAMPLES = {"acl": ["n"], "rule": ["n/r"], "cursor": ["0", "7"], "If-Match": ["*"], "port": ["n"], "after": ["0"]}
 
 
 def as_text(value):
