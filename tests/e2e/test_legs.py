@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Bridged and routed, either leg of the way guarded, both hooks: packets with extension headers and
+fragments meet the verdict that plain ones meet; lists that come and go at random under traffic decide as
+a plain reading of them does.
+"""
+
+import itertools
+import random
+import socket
+import threading
+import time
+
+import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, PadN
+from scapy.layers.l2 import Ether
+
+import traffic
+from lab import Lab, Path
+
+PORT = 7300
+ROUNDS = 25
+LEGS = {"near": ("h0", "from"), "far": ("h1", "to")}
+OTHER = {"from": "to", "to": "from"}
+LAST = b"last of the row"
+
+
+class Site:
+    """Frames enter at c0 and, where the guarded leg lets them, come out at s0."""
+
+    def __init__(self, lab, hook, topology):
+        self.hook, self.is_bridged = hook, topology == "bridged"
+        self.path = Path(lab, self.is_bridged)
+        self.daemon = lab.daemon(self.path.host)
+        for family in (4, 6):  # neighbours are known
+            traffic.icmp(self.path.client, self.path.server, self.path.server_addr[family], family).close()
+        gateway = (self.path.server, "s0") if self.is_bridged else (self.path.host, "h0")
+        self.ends = {"src": self.path.client.link("c0")["address"], "dst": gateway[0].link(gateway[1])["address"]}
+        self.enter, self.leave = traffic.Tap(self.path.client, "c0"), traffic.Tap(self.path.server, "s0")
+
+    def close(self):
+        self.enter.close()
+        self.leave.close()
+
+    def port(self, leg, names):
+        interface, direction = LEGS[leg]
+        hook = self.hook if direction == "from" else "auto"
+        return {"interface": interface, "hook": hook, direction: names, OTHER[direction]: []}
+
+    def apply(self, leg, rules):
+        self.daemon.apply({"acls": {"a": {"rules": rules}}, "ports": {"p": self.port(leg, ["a"])}})
+        assert self.daemon.port("p")["state"] == "guarded", self.daemon.port("p")
+        self.daemon.api.delete("/v1/sessions?all=1")
+
+    def arrivals(self, frames, last=None):
+        """Of {mark: frame} the marks that come out, when all frames are sent in that order. `last`, sent
+        behind them, always comes out: what has not come soon after it does not come."""
+        frames = {mark: bytes(Ether(**self.ends) / layers) for mark, layers in frames.items()}
+        self.leave.read()
+        self.enter.send(*frames.values())
+        if last:
+            self.enter.send(Ether(**self.ends) / last / LAST)
+        found, until = set(), time.monotonic() + (2 if last else traffic.WAIT_S)
+        while (left := until - time.monotonic()) > 0 and (last or found != set(frames)):
+            for data in self.leave.read(left, is_incoming=True):
+                found |= {mark for mark in frames if mark in data}
+                if last and LAST in data:
+                    last, until = None, time.monotonic() + 0.03
+        assert not last, "the last frame has not come"
+        return found
+
+    def address(self, name, family):
+        return (self.path.client_addr if name == "client" else self.path.server_addr)[family]
+
+
+@pytest.fixture(scope="module", params=[(hook, topology) for hook in ("xdp", "tc") for topology in ("routed", "bridged")],
+                ids="-".join)
+def site(request):
+    with Lab() as lab:
+        made = Site(lab, *request.param)
+        yield made
+        made.close()
+
+
+def rows(site, port):
+    """{mark: layers}: one datagram of each shape; of fragments the mark is in each."""
+    ipv4 = {"src": site.address("client", 4), "dst": site.address("server", 4)}
+    ipv6 = {"src": site.address("client", 6), "dst": site.address("server", 6)}
+    udp = {"sport": 1111, "dport": port}
+
+    def options(header):
+        return header(options=[PadN(optdata=b"\0" * 4)])
+
+    marks = {
+        b"plain-4": IP(**ipv4) / UDP(**udp) / b"plain-4",
+        b"options-4": IP(options=[b"\1" * 8], **ipv4) / UDP(**udp) / b"options-4",
+        b"plain-6": IPv6(**ipv6) / UDP(**udp) / b"plain-6",
+        b"hop-by-hop": IPv6(**ipv6) / options(IPv6ExtHdrHopByHop) / UDP(**udp) / b"hop-by-hop",
+        b"destination": IPv6(**ipv6) / options(IPv6ExtHdrDestOpt) / UDP(**udp) / b"destination",
+        b"chain": IPv6(**ipv6) / options(IPv6ExtHdrHopByHop) / options(IPv6ExtHdrDestOpt) / UDP(**udp) / b"chain",
+        b"atomic": IPv6(**ipv6) / IPv6ExtHdrFragment(id=7) / UDP(**udp) / b"atomic",
+    }
+    # The length and checksum of the whole; nobody puts it together on this way.
+    marks |= {
+        b"first-4": IP(id=9, flags="MF", **ipv4) / UDP(len=48, chksum=1, **udp) / b"first-4 ".ljust(24),
+        b"later-4": IP(id=9, frag=4, proto=17, **ipv4) / b"later-4 ".ljust(16),
+        b"first-6": IPv6(**ipv6) / IPv6ExtHdrFragment(id=9, m=1) / UDP(len=48, chksum=1, **udp) / b"first-6 ".ljust(24),
+        b"later-6": IPv6(**ipv6) / IPv6ExtHdrFragment(id=9, offset=4, nh=17) / b"later-6 ".ljust(16),
+    }
+    return marks
+
+
+RULES = {
+    "reflect": {"id": "r", "action": "allow"},
+    "stateless": {"id": "r", "action": "allow-stateless"},
+    "deny": {"id": "r", "action": "drop"},
+    "by-port": {"id": "r", "action": "allow", "protocol": "udp", "dst_ports": [PORT]},
+    "other-port": {"id": "r", "action": "allow", "protocol": "udp", "dst_ports": [PORT + 1]},
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("leg", LEGS)
+def test_shapes_of_packets(site, leg, name):
+    """acl/47.2, acl/47.3: what a rule says of a datagram holds with extension headers and in fragments."""
+    site.apply(leg, [RULES[name]])
+    sent = rows(site, PORT)
+    assert site.arrivals(sent) == (set() if name in ("deny", "other-port") else set(sent))
+
+
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("leg", LEGS)
+def test_reflect_and_deny(site, leg, family):
+    """acl/47.1: through the leg that is guarded answers come back by themselves, or nothing passes at all."""
+    server = site.path.server_addr[family]
+    for kind, send in traffic.SEND.items():
+        site.apply(leg, [{"id": "r", "action": "allow", "dst": [server]}])
+        result = send(site.path.client, site.path.server, server, family)
+        assert result.has_request and result.has_reply, (kind, result)
+        result.close()
+        assert [session["opened"] for session in site.daemon.sessions()] == [LEGS[leg][1]]
+        site.apply(leg, [{"id": "r", "action": "drop", "dst": [server]}, {"id": "rest", "action": "allow"}])
+        result = send(site.path.client, site.path.server, server, family)
+        assert not result.has_request, (kind, result)
+        result.close()
+
+
+# ── lists at random ──────────────────────────────────────────────────────────────────────────────────
+
+
+class Witness(threading.Thread):
+    """A flow that every list admits: none of its datagrams may be missing."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ears = traffic.make_socket(path.server, 4, socket.SOCK_DGRAM)
+        self.ears.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)  # SO_RCVBUFFORCE
+        self.ears.bind((path.server_addr[4], PORT))
+        self.sender = traffic.make_socket(path.client, 4, socket.SOCK_DGRAM)
+        self.sender.connect((path.server_addr[4], PORT))
+        self.sent = 0
+        self.is_ended = False
+
+    def run(self):
+        while not self.is_ended:
+            self.sender.send(b"witness")
+            self.sent += 1
+            time.sleep(0.0005)
+
+    def finish(self):
+        """How many were sent, and how many came."""
+        self.is_ended = True
+        self.join()
+        self.ears.settimeout(traffic.WAIT_S)
+        count = 0
+        try:
+            while count < self.sent:
+                count += self.ears.recv(64) == b"witness"
+        except TimeoutError:
+            pass
+        self.ears.close()
+        self.sender.close()
+        return self.sent, count
+
+
+def random_rules(random_source):
+    rules = [{"id": "witness", "action": "allow", "protocol": "udp", "dst_ports": [PORT]}]
+    for number in range(random_source.randrange(12)):
+        low = random_source.randrange(8000, 8010)
+        rules.append({"id": f"r{number}", "action": random_source.choice(["allow", "allow-stateless", "drop"]),
+                      "protocol": "udp", "src_ports": [random_source.choice(["1-4000", "2000-2001", 2002])],
+                      "dst_ports": [f"{low}-{low + random_source.randrange(4)}"]}
+                     | random_source.choice([{}, {"family": "ipv4"}, {"family": "ipv6"}]))
+    return rules
+
+
+def is_in(value, word):
+    low, _, high = str(word).partition("-")
+    return int(low) <= value <= int(high or low)
+
+
+def is_admitted(rules, family, sport, dport):
+    """The plain reading: the first rule that matches decides, and none is a drop."""
+    for rule in rules:
+        if (rule.get("family", f"ipv{family}") == f"ipv{family}" and is_in(dport, rule["dst_ports"][0])
+                and all(is_in(sport, word) for word in rule.get("src_ports", []))):
+            return rule["action"] != "drop"
+    return False
+
+
+def probes(site):
+    for family, sport, dport in itertools.product((4, 6), (2000, 2001, 2002), range(8000, 8012)):
+        ip = IP if family == 4 else IPv6
+        mark = f"probe-{family}-{sport}-{dport};".encode()
+        yield mark, (family, sport, dport), (ip(src=site.address("client", family), dst=site.address("server", family))
+                                             / UDP(sport=sport, dport=dport) / mark)
+
+
+@pytest.mark.parametrize("leg", LEGS)
+def test_random_lists_under_traffic(site, leg):
+    """acl/47.4: applied, replaced and taken away while packets pass."""
+    random_source = random.Random(f"{leg}")
+    all_probes = list(probes(site))
+    frames = {mark: layers for mark, _, layers in all_probes}
+    last = IP(src=site.address("client", 4), dst=site.address("server", 4)) / UDP(sport=1, dport=PORT)
+    site.apply(leg, random_rules(random_source))
+    witness = Witness(site.path)
+    witness.start()
+    try:
+        for number in range(ROUNDS):
+            rules = random_rules(random_source)
+            if number % 5 == 4:  # nothing is guarded
+                site.daemon.apply({})
+                expected = set(frames)
+            else:
+                site.daemon.apply({"acls": {"a": {"rules": rules}}, "ports": {"p": site.port(leg, ["a"])}})
+                expected = {mark for mark, probe, _ in all_probes if is_admitted(rules, *probe)}
+            found = site.arrivals(frames, last)
+            assert found == expected, (number, rules, found ^ expected)
+    finally:
+        sent, came = witness.finish()
+    assert sent == came > ROUNDS, "a flow that every list admits was disturbed"
