@@ -5,6 +5,7 @@ so no frame may get a wrong verdict, neither way, while one policy takes the oth
 """
 
 import itertools
+import os
 
 import pytest
 
@@ -12,7 +13,7 @@ import counters
 from lab import Path
 from numbered import FIRST_PORT, PERMITTED, PORTS, RULES, Receiver, end_senders, ring_losses, start_senders
 
-SWAPS = 1000
+SWAPS = int(os.environ.get("SWAPS", "1000"))
 RATE = 15000  # frames a second, of each family
 
 

@@ -111,19 +111,20 @@ def run_cmocka(build, kind, program):
     return outcomes, output
 
 
-def run_pytest(root, build, names):
+def run_pytest(root, build, program, names, options):
     """{"test_file.py::name": …} of the named tests, those with parameters under their plain name."""
     outcomes = {}
+    path = os.path.join(root, "tests", "e2e", program)
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         _, output = run(["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short",
-                         f"--junitxml={report.name}", *(os.path.join(root, "tests", "e2e", n) for n in names)],
-                        cwd=root, env={**os.environ, "BUILD": build})
+                         f"--junitxml={report.name}", *options, *(f"{path}::{name}" for name in names)],
+                        cwd=root, env={"SWAPS": "200", **os.environ, "BUILD": build})
         try:
             cases = list(ElementTree.parse(report.name).iter("testcase"))
         except ElementTree.ParseError:
             cases = []
     for case in cases:
-        name = f"{case.get('classname').split('.')[-1]}.py::{case.get('name').split('[')[0]}"
+        name = f"{program}::{case.get('name').split('[')[0]}"
         word = "passed"
         for child, text in (("skipped", "skipped"), ("error", "did not start"), ("failure", "failed")):
             if case.find(child) is not None:
@@ -133,18 +134,34 @@ def run_pytest(root, build, names):
     return outcomes, output
 
 
-def run_checks(root, build, checks):
-    """The outcome of each check by its text, each program run once; and all output."""
+def run_checks(root, build, checks, jobs=1, is_broken=False):
+    """
+    The outcome of each check by its text, each program run once; and all output. Where the code is broken
+    one failure of a test says enough.
+    """
+    runs = {}
+    for check in checks:
+        runs.setdefault((check.kind, check.program), set()).add(check.name)
+    if is_broken:
+        runs = {(kind, program, name): {name} for (kind, program), names in runs.items() for name in names
+                if kind == "e2e"} | {key: names for key, names in runs.items() if key[0] != "e2e"}
+
+    def one(item):
+        (kind, program, *_), names = item
+        if kind != "e2e":
+            found, output = run_cmocka(build, kind, program)
+        else:
+            found, output = run_pytest(root, build, program, sorted(names), ["-x"] if is_broken else [])
+        return {f"{kind}/" + (name if kind == "e2e" else f"{program}::{name}"): word
+                for name, word in found.items()}, output
+
     outcomes, outputs = {}, []
-    for kind, program in sorted({(c.kind, c.program) for c in checks if c.kind != "e2e"}):
-        found, output = run_cmocka(build, kind, program)
-        outcomes |= {f"{kind}/{program}::{name}": word for name, word in found.items()}
-        outputs.append(output)
-    names = sorted({f"{c.program}::{c.name}" for c in checks if c.kind == "e2e"})
-    if names:
-        found, output = run_pytest(root, build, names)
-        outcomes |= {f"e2e/{name}": word for name, word in found.items()}
-        outputs.append(output)
+    # The longest first, so that none is left alone at the end.
+    order = sorted(runs.items(), key=lambda item: item[0][0] != "e2e")
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for found, output in pool.map(one, order):
+            outcomes |= found
+            outputs.append(output)
     return outcomes, "\n".join(outputs)
 
 
@@ -183,7 +200,7 @@ def try_mutant(folder, checks):
         status, output = run(["make", "-s", "-C", folder, "BUILD=build", "WERROR=", *targets(checks)])
         if status:
             return dict.fromkeys(checks, "the mutant does not build" + tail(output))
-        outcomes, output = run_checks(folder, os.path.join(folder, "build"), checks)
+        outcomes, output = run_checks(folder, os.path.join(folder, "build"), checks, is_broken=True)
     finally:
         with open(path, "wb") as file:
             file.write(original)
@@ -233,7 +250,7 @@ def main():
         rows = [row for row in rows if row.identifier in arguments.rows
                 or row.identifier.split(".")[0] in arguments.rows]
     checks = [check for row in rows for check in row.checks]
-    outcomes, output = run_checks(ROOT, BUILD, checks)
+    outcomes, output = run_checks(ROOT, BUILD, checks, arguments.jobs)
     wrong = {}
     for check in checks:
         word = outcomes.get(str(check), "not there")
