@@ -17,7 +17,7 @@ static void test_adoption(void **state)
 	assert_int_equal(lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count), old);
 
 	dp = lab_dp(LAB_PINS, 0);
-	assert_int_equal(ifindex_port(dp, link.ifindex), LAB_PORT);
+	assert_int_equal(dp_interface_port(dp, link.ifindex), LAB_PORT);
 	lab_attach(dp, &link, PORT_HOOK_AUTO);
 	assert_int_equal(lab_pinned_link_id("3_from"), from);
 	assert_int_equal(lab_pinned_link_id("3_to"), to);
@@ -75,7 +75,7 @@ static void test_severed_pin(void **state)
 	assert_int_not_equal(lab_pinned_link_id("3_from"), from);
 	assert_int_equal(lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_INGRESS, &count),
 			 dp->programs[DP_PROGRAM_TC_FROM].id);
-	assert_int_equal(ifindex_port(dp, link.ifindex), LAB_PORT);
+	assert_int_equal(dp_interface_port(dp, link.ifindex), LAB_PORT);
 }
 
 static void test_detach_after_its_interface(void **state)
@@ -89,7 +89,7 @@ static void test_detach_after_its_interface(void **state)
 	dp_detach(dp, LAB_PORT, link.ifindex);
 	assert_int_equal(lab_pinned_link_id("3_from"), 0);
 	assert_int_equal(lab_pinned_link_id("3_to"), 0);
-	assert_int_equal(ifindex_port(dp, link.ifindex), 0);
+	assert_int_equal(dp_interface_port(dp, link.ifindex), 0);
 }
 
 /* The port moves to another interface while no daemon looks. */
@@ -104,8 +104,8 @@ static void test_moved_port(void **state)
 	dp = lab_dp(LAB_PINS, 0);
 	lab_attach(dp, &b, PORT_HOOK_TC);
 	lab_assert_bare(a.ifindex);
-	assert_int_equal(ifindex_port(dp, a.ifindex), 0);
-	assert_int_equal(ifindex_port(dp, b.ifindex), LAB_PORT);
+	assert_int_equal(dp_interface_port(dp, a.ifindex), 0);
+	assert_int_equal(dp_interface_port(dp, b.ifindex), LAB_PORT);
 	dp_close(dp);
 }
 
@@ -127,8 +127,8 @@ static void check_unwanted(uint32_t without)
 	dp = lab_dp(LAB_PINS, without);
 	assert_int_equal(dp_detach_unwanted(dp, is_other, NULL), 0);
 	lab_assert_bare(a.ifindex);
-	assert_int_equal(ifindex_port(dp, a.ifindex), 0);
-	assert_int_equal(ifindex_port(dp, b.ifindex), 8);
+	assert_int_equal(dp_interface_port(dp, a.ifindex), 0);
+	assert_int_equal(dp_interface_port(dp, b.ifindex), 8);
 	assert_true(without ? sys_clsact_query(b.ifindex, true) : lab_pinned_link_id("8_to"));
 	dp_close(dp);
 }

@@ -135,7 +135,7 @@ static void test_attach_that_cannot_look(void **state)
 	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count);
 	assert_int_equal(count, 1);
 	assert_true(lab_pinned_link_id("3_to") > 0);
-	assert_int_equal(ifindex_port(dp, link.ifindex), LAB_PORT);
+	assert_int_equal(dp_interface_port(dp, link.ifindex), LAB_PORT);
 }
 
 static void add_foreign_filter(int ifindex, uint32_t priority)
@@ -245,7 +245,7 @@ static void test_foreign_xdp(void **state)
 	assert_non_null(strstr(attachment.message, "(foreigner)"));
 	lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count);
 	assert_int_equal(count, 0);
-	assert_int_equal(ifindex_port(dp, link.ifindex), 0);
+	assert_int_equal(dp_interface_port(dp, link.ifindex), 0);
 	assert_int_equal(lab_pinned_link_id("3_to"), 0);
 
 	attachment = lab_attach(dp, &link, PORT_HOOK_AUTO);
@@ -272,7 +272,7 @@ static void test_failed_change_keeps_hooks(void **state)
 			 dp->programs[DP_PROGRAM_TC_FROM].id);
 	assert_int_equal(lab_first_tcx(link.ifindex, SYS_ATTACH_TCX_EGRESS, &count),
 			 dp->programs[DP_PROGRAM_TC_TO].id);
-	assert_int_equal(ifindex_port(dp, link.ifindex), LAB_PORT);
+	assert_int_equal(dp_interface_port(dp, link.ifindex), LAB_PORT);
 }
 
 static void test_change_of_hook(void **state)
@@ -386,15 +386,15 @@ static void test_ifindex_collision(void **state)
 	(void)state;
 	assert_int_equal(ifindex_set(dp, near, 3, true), 0);
 	assert_int_equal(ifindex_set(dp, far, 4, true), 0);
-	assert_int_equal(ifindex_port(dp, near), 3);
-	assert_int_equal(ifindex_port(dp, far), 4);
+	assert_int_equal(dp_interface_port(dp, near), 3);
+	assert_int_equal(dp_interface_port(dp, far), 4);
 	ifindex_clear(dp, near);
-	assert_int_equal(ifindex_port(dp, near), 0);
-	assert_int_equal(ifindex_port(dp, far), 4);
+	assert_int_equal(dp_interface_port(dp, near), 0);
+	assert_int_equal(dp_interface_port(dp, far), 4);
 	/* It moves to the slot, and must not linger in the hash. */
 	assert_int_equal(ifindex_set(dp, far, 5, true), 0);
 	ifindex_clear(dp, far);
-	assert_int_equal(ifindex_port(dp, far), 0);
+	assert_int_equal(dp_interface_port(dp, far), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, lab_setup, lab_clean)
