@@ -108,10 +108,10 @@ static void test_detach_that_fails(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	assert_true(sys_clsact_query(link.ifindex, false) > 0);
 	assert_true(sys_clsact_query(link.ifindex, true) > 0);
-	assert_int_equal(ifindex_port(clsact, link.ifindex), LAB_PORT);
+	assert_int_equal(dp_interface_port(clsact, link.ifindex), LAB_PORT);
 	assert_int_equal(dp_detach(clsact, LAB_PORT, link.ifindex), 0);
 	lab_assert_bare(link.ifindex);
-	assert_int_equal(ifindex_port(clsact, link.ifindex), 0);
+	assert_int_equal(dp_interface_port(clsact, link.ifindex), 0);
 }
 
 /* An attach that cannot look at what is there leaves it. */
