@@ -129,13 +129,15 @@ static int fresh(void **state)
 #define TEST(function) cmocka_unit_test_setup(function, fresh)
 
 /* Every test at both hooks. */
-#define RUN(name, tests) run_hooks(name, tests, sizeof(tests) / sizeof((tests)[0]))
-static inline int run_hooks(const char *name, const struct CMUnitTest *tests, size_t count)
+#define RUN(name, tests)          RUN_IN(name, tests, rig_open)
+#define RUN_IN(name, tests, open) run_hooks(name, tests, sizeof(tests) / sizeof((tests)[0]), open)
+static inline int run_hooks(const char *name, const struct CMUnitTest *tests, size_t count,
+			    void (*open)(struct rig **ret_rig))
 {
 	static const char *const hooks[] = {[RIG_XDP] = "xdp", [RIG_TC_FROM] = "tc"};
 	int failed = 0;
 
-	rig_open(&rig);
+	open(&rig);
 	for (int hook = RIG_XDP; hook <= RIG_TC_FROM; hook++) {
 		char group[64];
 

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "flows.h"
 
+/* acl/19: SYN, SYN+ACK, ACK make it established, and give it that timer (test_timers). */
 FOR_ALL(test_handshake)
 {
 	struct rig_session session;
@@ -161,18 +162,83 @@ FOR_ALL(test_syn_back_on_closing)
 	BACK_TCP(DEFAULT, SYN, .seq = 9000);
 }
 
-/* On a live session the peer answers a SYN with a challenge. */
+/* acl/22: a live peer answers a SYN with a challenge; the session is as it was. */
 FOR_ALL(test_syn_on_established)
 {
 	policy(TO_B, "");
 	handshake();
-	OUT_TCP(PASS, SYN, .seq = 9000);
+	OUT_TCP(PASS, SYN, .seq = 2000000000);
 	BACK_TCP(PASS, ACK, .seq = 501, .ack = 101);
 	IS(ESTABLISHED, ESTABLISHED);
+	/* What is not part of it is not believed for it. */
+	OUT_TCP(TCP_RST_WINDOW, RST, .seq = 2000000001);
+	/* The reset that answers the challenge ends the old connection, the next SYN begins anew. */
+	OUT_TCP(PASS, RST, .seq = 101);
+	IS(ESTABLISHED, CLOSING);
+	OUT_TCP(PASS, SYN, .seq = 2000000000);
+	IS(NEW, NEW);
+}
+
+/* acl/22: it inherits no permission: the rules are asked, which kept the old session. */
+FOR_ALL(test_syn_on_established_runs_the_rules)
+{
+	policy(TO_B, ", 'on_change': 'keep'");
+	handshake();
+	policy("{'id': 'no', 'action': 'drop'}", ", 'on_change': 'keep'");
+	OUT_TCP(RULE_DROP, SYN, .seq = 9000);
+	OUT_TCP(PASS, ACK, .seq = 101, .ack = 501);
+	BACK_TCP(DEFAULT, SYN, .seq = 9000);
+	IS(ESTABLISHED, ESTABLISHED);
+	assert_int_equal(hits("a/no"), 1);
+}
+
+/* acl/22: a peer that has forgotten the old connection accepts the new one, which has its own numbers. */
+FOR_ALL(test_peer_has_forgotten)
+{
+	policy(TO_B, "");
+	handshake();
+	OUT_TCP(PASS, FIN | ACK, .seq = 101, .ack = 501);
+	OUT_TCP(PASS, SYN, .seq = 9000);
+	BACK_TCP(PASS, SYN | ACK, .seq = 77, .ack = 9001);
+	OUT_TCP(PASS, ACK, .seq = 9001, .ack = 78);
+	BACK_TCP(PASS, FIN | ACK, .seq = 78, .ack = 9001);
+	IS(ESTABLISHED, ESTABLISHED);
+	OUT_TCP(TCP_RST_WINDOW, RST, .seq = 101);
+	OUT_TCP(PASS, RST, .seq = 9001);
+	IS(ESTABLISHED, CLOSING);
+}
+
+/* Or refuses it, by the number of the SYN and no other. */
+FOR_ALL(test_peer_has_forgotten_and_refuses)
+{
+	policy(TO_B, "");
+	handshake();
+	BACK_TCP(TCP_RST_WINDOW, RST | ACK, .seq = 0, .ack = 9001);
+	OUT_TCP(PASS, SYN, .seq = 9000);
+	BACK_TCP(TCP_RST_WINDOW, RST | ACK, .seq = 0, .ack = 9000);
+	IS(ESTABLISHED, ESTABLISHED);
+	BACK_TCP(PASS, RST | ACK, .seq = 0, .ack = 9001);
+	IS(ESTABLISHED, CLOSING);
+}
+
+/* Both sides open at once (RFC 9293 §3.5). */
+FOR_ALL(test_simultaneous_open)
+{
+	policy(TO_B, "");
+	OUT_TCP(PASS, SYN, .seq = 100);
+	BACK_TCP(PASS, SYN, .seq = 500);
+	IS(NEW, NEW);
+	OUT_TCP(PASS, SYN | ACK, .seq = 100, .ack = 501);
+	BACK_TCP(PASS, SYN | ACK, .seq = 500, .ack = 101);
+	IS(ESTABLISHED, ESTABLISHED);
+	OUT_TCP(PASS, ACK, .seq = 101, .ack = 501);
+	BACK_TCP(PASS, RST, .seq = 501);
+	IS(ESTABLISHED, CLOSING);
 }
 
 /* ── resets ─────────────────────────────────────────────────────────────────────────────────────── */
 
+/* acl/24: a reset leaves the closing timer. */
 FOR_ALL(test_rst_in_window)
 {
 	policy(TO_B, "");
@@ -191,6 +257,7 @@ FOR_ALL(test_rst_in_window)
 	IS(ESTABLISHED, CLOSING);
 }
 
+/* acl/23 */
 FOR_ALL(test_rst_out_of_window)
 {
 	static const uint32_t seqs[] = {500, 501 + (64u << 20), 501u + (1u << 31), 0xfffffff0u};
@@ -428,6 +495,10 @@ int main(void)
 		TEST(test_syn_on_closing_runs_the_rules),
 		TEST(test_syn_back_on_closing),
 		TEST(test_syn_on_established),
+		TEST(test_syn_on_established_runs_the_rules),
+		TEST(test_peer_has_forgotten),
+		TEST(test_peer_has_forgotten_and_refuses),
+		TEST(test_simultaneous_open),
 		TEST(test_rst_in_window),
 		TEST(test_rst_out_of_window),
 		TEST(test_rst_around_zero),

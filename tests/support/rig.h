@@ -126,6 +126,9 @@ struct rig_session {
 size_t rig_sessions(struct rig *rig, struct rig_session *ret_sessions, size_t max);
 /* Writes the value of a session back. */
 void rig_session_put(struct rig *rig, const struct rig_session *session);
+/* Puts an entry of no bucket into secg_overflow. */
+void rig_overflow_put(struct rig *rig, const struct secg_flow_key *key,
+		      const struct secg_flow *flow);
 /* Makes every session and fragment older. */
 void rig_age(struct rig *rig, int32_t ticks);
 uint32_t rig_now(struct rig *rig);

@@ -94,24 +94,35 @@ void rig_session_put(struct rig *rig, const struct rig_session *session)
 	}
 }
 
+void rig_overflow_put(struct rig *rig, const struct secg_flow_key *key,
+		      const struct secg_flow *flow)
+{
+	if (bpf_map_update_elem(hash_fd(rig, RIG_OVERFLOWN), key, flow, BPF_NOEXIST) < 0)
+		rig_die("secg_overflow: %m");
+}
+
 void rig_age(struct rig *rig, int32_t ticks)
 {
 	static struct rig_session sessions[512];
 	int fd = bpf_map__fd(rig->skel->maps.secg_fragments);
 	size_t count = rig_sessions(rig, sessions, 512);
-	struct secg_fragment_key key, *before = NULL;
+	static struct secg_fragment_key keys[512];
+	struct secg_fragment_key *before = NULL;
 	struct secg_fragment fragment;
+	size_t fragments = 0;
 
 	for (size_t i = 0; i < count && i < 512; i++) {
 		sessions[i].flow.s.seen -= (uint32_t)ticks;
 		rig_session_put(rig, &sessions[i]);
 	}
-	while (bpf_map_get_next_key(fd, before, &key) == 0) {
-		if (bpf_map_lookup_elem(fd, &key, &fragment) == 0) {
-			fragment.seen -= (uint32_t)ticks;
-			bpf_map_update_elem(fd, &key, &fragment, BPF_EXIST);
-		}
-		before = &key;
+	/* An update moves an entry to the front: whoever updates as he walks meets it again. */
+	while (fragments < 512 && bpf_map_get_next_key(fd, before, &keys[fragments]) == 0)
+		before = &keys[fragments++];
+	for (size_t i = 0; i < fragments; i++) {
+		if (bpf_map_lookup_elem(fd, &keys[i], &fragment) < 0)
+			continue;
+		fragment.seen -= (uint32_t)ticks;
+		bpf_map_update_elem(fd, &keys[i], &fragment, BPF_EXIST);
 	}
 }
 
