@@ -47,9 +47,9 @@ static json_t *result_json(const struct trace_result *result)
 {
 	json_t *json = json_pack("{s:s, s:s, s:b, s:I, s:s, s:s}", "verdict",
 				 result->reason == SECG_REASON_NONE ? "pass" : "drop", "antispoof",
-				 "off", "would_create", result->would_create, "generation",
-				 (json_int_t)result->generation, "prog_tag", result->prog_tag,
-				 "attached_tag", result->attached_tag);
+				 result->antispoof, "would_create", result->would_create,
+				 "generation", (json_int_t)result->generation, "prog_tag",
+				 result->prog_tag, "attached_tag", result->attached_tag);
 
 	if (!json || add_details(json, result)) {
 		json_decref(json);

@@ -15,6 +15,12 @@ static const char *const session_names[] = {
 	[SECG_TRACE_SESSION_CUT] = "cut",
 };
 
+static const char *const antispoof_names[] = {
+	[SECG_TRACE_ANTISPOOF_OFF] = "off",
+	[SECG_TRACE_ANTISPOOF_PASS] = "pass",
+	[SECG_TRACE_ANTISPOOF_FAIL] = "fail",
+};
+
 /* ── the port ───────────────────────────────────────────────────────────────────────────────────── */
 
 static int no_interface(const struct guard *guard, struct errors *reterr)
@@ -54,15 +60,49 @@ static int find_guard(const struct engine *engine, const char *name, const struc
 
 /* ── the packet ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* On the interface's side its own address, on the other somebody's. */
-static void fill_macs(struct trace_request *request, const struct net_link *link)
+static bool has_prefix_of(const struct macip_entry *entry, uint8_t family, addr_t address)
+{
+	for (size_t i = 0; i < entry->prefix_count; i++) {
+		const struct prefix *prefix = &entry->prefixes[i];
+		int shift = (family == 4 ? 32 : 128) - prefix->length;
+
+		if (prefix->family == family &&
+		    (!prefix->length || address >> shift == prefix->address >> shift))
+			return true;
+	}
+	return false;
+}
+
+/* The MAC of the first entry that may send from the address, else of the first one; NULL: there is none. */
+static const uint8_t *sender_mac(const struct port *port, uint8_t family, addr_t address)
+{
+	const struct macip_entry *lists[] = {port->addresses,
+					     port->macip ? port->macip->entries : NULL};
+	size_t counts[] = {port->address_count, port->macip ? port->macip->entry_count : 0};
+	const uint8_t *first = NULL;
+
+	for (int l = 0; l < 2; l++)
+		for (size_t i = 0; i < counts[l]; i++) {
+			const struct macip_entry *entry = &lists[l][i];
+
+			if (has_prefix_of(entry, family, address))
+				return entry->mac.value;
+			first = first ? first : entry->mac.value;
+		}
+	return first;
+}
+
+/* On the interface's side its own address; on the other that of who may send, or somebody's. */
+static void fill_macs(struct trace_request *request, const struct port *port,
+		      const struct net_link *link)
 {
 	static const uint8_t somebody[6] = {0x02, 0, 0, 0, 0, 0x01};
 	struct packet_spec *spec = &request->spec;
 	bool is_from = request->direction == SECG_FROM;
+	const uint8_t *sender = sender_mac(port, spec->family, spec->src);
 
 	if (!request->has_src_mac)
-		memcpy(spec->src_mac, is_from ? somebody : link->mac, 6);
+		memcpy(spec->src_mac, !is_from ? link->mac : sender ? sender : somebody, 6);
 	if (!request->has_dst_mac && !packet_group_mac(spec->dst_mac, spec->family, spec->dst))
 		memcpy(spec->dst_mac, is_from ? link->mac : somebody, 6);
 }
@@ -82,8 +122,8 @@ static int check_ethernet(const struct trace_request *request, const struct net_
 }
 
 /* The bytes of the request, made of its tuple where it gives none. */
-static int make_packet(struct trace_request *request, const struct net_link *link,
-		       struct errors *reterr)
+static int make_packet(struct trace_request *request, const struct port *port,
+		       const struct net_link *link, struct errors *reterr)
 {
 	bool has_ethernet = net_link_has_ethernet(link);
 	int r;
@@ -100,7 +140,7 @@ static int make_packet(struct trace_request *request, const struct net_link *lin
 	if (!request->bytes)
 		return -ENOMEM;
 	request->spec.has_ethernet = has_ethernet;
-	fill_macs(request, link);
+	fill_macs(request, port, link);
 	request->size = packet_build(request->bytes, &request->spec);
 	return 0;
 }
@@ -134,6 +174,7 @@ static int fill_result(const struct engine *engine, const struct guard *guard,
 
 	result->reason = (enum secg_reason)told->reason;
 	result->session = session_names[told->session];
+	result->antispoof = antispoof_names[told->antispoof];
 	result->would_create = told->would_create;
 	result->generation = told->generation;
 	memcpy(result->prog_tag, trace->prog_tag, DP_TAG_SIZE);
@@ -171,7 +212,7 @@ int engine_trace(struct engine *engine, struct trace_request *request,
 	link = net_find_ifindex(engine->net, guard->ifindex);
 	if (!link)
 		return no_interface(guard, reterr);
-	r = make_packet(request, link, reterr);
+	r = make_packet(request, guard->entry->port, link, reterr);
 	if (r < 0)
 		return r;
 	r = dp_trace(engine->dp, guard->ifindex, request->direction, guard->attachment.is_xdp,

@@ -14,6 +14,7 @@ struct trace_result {
 	char *rule;              /* "acl/rule" or "infra/name"; NULL: none has decided */
 	bool is_acl_rule;        /* what stands before the slash is an ACL */
 	const char *session;     /* "found", "related", "cut"; NULL: none */
+	const char *antispoof;   /* "off", "pass", "fail" */
 	bool would_create;
 	uint64_t generation;
 	char prog_tag[DP_TAG_SIZE];     /* of the program that was run */

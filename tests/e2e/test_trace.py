@@ -75,6 +75,24 @@ def test_answer(daemon, port, direction):
     assert daemon.sessions() == []
 
 
+def test_anti_spoof_is_told(lab):
+    """Who leaves the MAC open is taken for the sender whose address it is."""
+    ns = lab.namespace("spoof")
+    lab.veth(ns, "s0", ns, "s1")
+    daemon = lab.daemon(ns, "spoof")
+    daemon.apply({"acls": POLICY["acls"], "ports": {"s": {"interface": "s0", "from": ["web"], "to": [], "addresses": [
+        {"mac": "02:00:00:00:00:07", "ips": ["10.0.0.7"]}, {"mac": "02:00:00:00:00:08", "ips": ["10.0.0.1"]}]}}})
+
+    def told(direction="from", **fields):
+        answer = trace(daemon, "s", direction, **{**TCP, **fields})
+        return answer["antispoof"], answer["verdict"], answer.get("reason")
+    assert told() == ("pass", "pass", None)
+    assert told(src_mac="02:00:00:00:00:07") == ("fail", "drop", "spoof_ip")
+    assert told(src="10.0.0.9") == ("fail", "drop", "spoof_ip")
+    assert told(src_mac="02:00:00:00:00:09") == ("fail", "drop", "spoof_mac")
+    assert told("to", src="10.0.0.9")[0] == "off"
+
+
 def test_infrastructure(daemon):
     answer = trace(daemon, "x", "to", proto="icmpv6", icmp_type="neighbor-solicitation", src="fd00::1",
                    dst="ff02::1:ff00:2", vlan=[5, "6"])

@@ -228,6 +228,7 @@ int engine_trace(struct engine *engine, struct trace_request *request,
 		return -ENOENT;
 	}
 	*ret_result = (struct trace_result){
+		.antispoof = "off",
 		.reason = request->spec.dport == 22 ? SECG_REASON_RULE_DROP : SECG_REASON_NONE,
 		.rule = strdup(request->spec.dport == 22 ? "web/no" : "infra/ike"),
 		.is_acl_rule = request->spec.dport == 22,
