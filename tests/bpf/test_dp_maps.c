@@ -168,9 +168,9 @@ static void test_flip(void **state)
 	assert_int_equal(root->generation, 5);
 	assert_int_equal(root->port_count, LAB_PORT + 1);
 	assert_int_equal(root->extent_count, 2);
-	assert_non_null(tables_port(dp, LAB_PORT));
-	assert_null(tables_port(dp, LAB_PORT - 1));
-	assert_null(tables_port(dp, LAB_PORT + 1));
+	assert_non_null(dp_tables_port(dp, LAB_PORT));
+	assert_null(dp_tables_port(dp, LAB_PORT - 1));
+	assert_null(dp_tables_port(dp, LAB_PORT + 1));
 	header = 1 + SECG_PORT_LINES * (LAB_PORT + 1) + 1;
 	assert_int_equal(used(dp), SECG_ONES_LINES + 10 + header);
 
@@ -248,7 +248,7 @@ static void test_adopted_tables(void **state)
 
 	dp = lab_dp(LAB_PINS, 0);
 	assert_int_equal(dp_tables_generation(dp), 9);
-	assert_non_null(tables_port(dp, LAB_PORT));
+	assert_non_null(dp_tables_port(dp, LAB_PORT));
 	assert_int_equal(used(dp), before);
 	assert_int_equal(dp_tables_place(dp, lines, 10, &fresh), 0);
 	assert_true(fresh >= old + 10 || fresh + 10 <= old);
