@@ -24,9 +24,10 @@
 #define FLOWS          1000
 #define SERVICE_PORT   80
 #define STATELESS_PORT 53
+#define SENDERS        1000
 #define CLIENT         0x0a000001u
 #define SERVER         0x0a000002u
-#define SUBJECTS_MAX   16
+#define SUBJECTS_MAX   24
 
 static void die(const char *what, const char *why)
 {
@@ -43,16 +44,21 @@ enum setup {
 	SETUP_1000,
 	SETUP_10_MIXED, /* beside a rule that tracks: sessions are looked up first */
 	SETUP_1000_MIXED,
+	SETUP_PAIR,    /* the sender is one of the port's two exact pairs */
+	SETUP_SENDERS, /* the last of a list of senders */
 	SETUPS,
 };
 static const struct {
 	const char *acls[2];
+	int senders;
 } setups[SETUPS] = {
 	[SETUP_ESTABLISHED] = {{"tracked"}},
 	[SETUP_10] = {{"rules10"}},
 	[SETUP_1000] = {{"rules1000"}},
 	[SETUP_10_MIXED] = {{"tracked", "rules10"}},
 	[SETUP_1000_MIXED] = {{"tracked", "rules1000"}},
+	[SETUP_PAIR] = {{"rules10"}, 1},
+	[SETUP_SENDERS] = {{"rules10"}, SENDERS},
 };
 static const char *const hooks[] = {"xdp", "tc"};
 
@@ -105,6 +111,22 @@ static json_t *stateless_acl(int count)
 	return json_pack("{s:o}", "rules", rules);
 }
 
+/* `count` senders, the last of which is the frame's. */
+static json_t *senders(int count)
+{
+	json_t *list = json_array();
+	char mac[32], ip[32];
+
+	for (int i = 1; i < count; i++) {
+		snprintf(mac, sizeof(mac), "02:00:00:01:%02x:%02x", i / 256, i % 256);
+		snprintf(ip, sizeof(ip), "10.1.%d.%d", i / 256, i % 256);
+		json_array_append_new(list, json_pack("{s:s, s:[s]}", "mac", mac, "ips", ip));
+	}
+	json_array_append_new(
+		list, json_pack("{s:s, s:[s]}", "mac", "02:00:00:00:00:01", "ips", "10.0.0.1"));
+	return list;
+}
+
 static json_t *policy(void)
 {
 	json_t *ports = json_object();
@@ -113,11 +135,14 @@ static json_t *policy(void)
 	for (int i = 0; i < SETUPS; i++)
 		for (size_t h = 0; h < ARRAY_SIZE(hooks); h++) {
 			json_t *from = json_pack("[s, s*]", setups[i].acls[0], setups[i].acls[1]);
+			json_t *port;
 
 			snprintf(name, sizeof(name), "%s%d", hooks[h], i);
-			json_object_set_new(ports, name,
-					    json_pack("{s:s, s:s, s:o, s:[]}", "interface", name,
-						      "hook", hooks[h], "from", from, "to"));
+			port = json_pack("{s:s, s:s, s:o, s:[]}", "interface", name, "hook",
+					 hooks[h], "from", from, "to");
+			if (setups[i].senders)
+				json_object_set_new(port, "addresses", senders(setups[i].senders));
+			json_object_set_new(ports, name, port);
 		}
 	return json_pack("{s:{s:{s:[o]}, s:o, s:o}, s:o}", "acls", "tracked", "rules",
 			 rule("web", "allow", "tcp", SERVICE_PORT), "rules10", stateless_acl(10),
@@ -335,6 +360,10 @@ static void suite_init(struct suite *suite, const struct engine *engine, const c
 		       empty, -1, 0);
 	add_secg(suite, "stateless, last of 1000 rules", SETUP_1000, udp, from[SETUP_1000].fd,
 		 empty, ten, 2);
+	add_secg(suite, "stateless, 10 rules, one sender", SETUP_PAIR, udp, from[SETUP_PAIR].fd,
+		 empty, ten, 0);
+	add_secg(suite, "stateless, 10 rules, last of 1000 senders", SETUP_SENDERS, udp,
+		 from[SETUP_SENDERS].fd, empty, ten, 0);
 	ten = add_secg(suite, "stateless beside tracked, 10 rules", SETUP_10_MIXED, udp,
 		       from[SETUP_10_MIXED].fd, empty, -1, 0);
 	add_secg(suite, "stateless beside tracked, 1000 rules", SETUP_1000_MIXED, udp,
