@@ -141,9 +141,9 @@ static int recover_numbers(struct engine *engine)
 		.policies = json_incref(live->policies),
 		.generation = live->number,
 		.etag = live->etag,
-		.ports = TAKE_PTR(live->port_ids),
-		.counters = TAKE_PTR(live->counter_ids),
 	};
+	engine->stored.ports = TAKE_PTR(live->port_ids);
+	engine->stored.counters = TAKE_PTR(live->counter_ids);
 	live->port_ids = TAKE_PTR(ids);
 	live->counter_ids = TAKE_PTR(counters);
 	return 0;

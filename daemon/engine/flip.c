@@ -204,9 +204,9 @@ static void owe_store(struct engine *engine, struct generation *before)
 		.policies = json_incref(before->policies),
 		.generation = before->number,
 		.etag = before->etag,
-		.ports = TAKE_PTR(before->port_ids),
-		.counters = TAKE_PTR(before->counter_ids),
 	};
+	engine->stored.ports = TAKE_PTR(before->port_ids);
+	engine->stored.counters = TAKE_PTR(before->counter_ids);
 }
 
 void flip_store_owed(struct engine *engine)
