@@ -351,9 +351,70 @@ static void test_more_rules_than_counters_is_a_limit(void **state)
 	generation_free(live);
 }
 
+/* ── domains ────────────────────────────────────────────────────────────────────────────────────── */
+
+static void test_ports_of_one_domain_share_its_number(void **state)
+{
+	struct generation *live = empty(100);
+	struct generation *next =
+		build(live, "{\"ports\":{\"a\":{\"interface\":\"tap1\",\"domain\":\"d\"},"
+			    "\"b\":{\"interface\":\"tap2\",\"domain\":\"d\"},"
+			    "\"c\":{\"interface\":\"tap3\",\"domain\":\"e\"},"
+			    "\"d\":{\"interface\":\"tap4\"}}}");
+	uint16_t number;
+
+	(void)state;
+	number = table_of(next, "a")->domain;
+	assert_in_range(number, SECG_MAX_PORTS, UINT16_MAX);
+	assert_int_equal(table_of(next, "b")->domain, number);
+	assert_true(table_of(next, "a")->flags & SECG_PORT_SHARED);
+	assert_true(table_of(next, "b")->flags & SECG_PORT_SHARED);
+	assert_in_range(table_of(next, "c")->domain, SECG_MAX_PORTS, UINT16_MAX);
+	assert_int_not_equal(table_of(next, "c")->domain, number);
+	assert_false(table_of(next, "c")->flags & SECG_PORT_SHARED);
+	assert_int_equal(table_of(next, "d")->domain, generation_find_port(next, "d")->id);
+	live = go_live(live, next);
+	next = build(live, "{\"ports\":{\"b\":{\"interface\":\"tap2\",\"domain\":\"d\"},"
+			   "\"c\":{\"interface\":\"tap3\",\"domain\":\"e\"}}}");
+	assert_int_equal(table_of(next, "b")->domain, number);
+	assert_false(table_of(next, "b")->flags & SECG_PORT_SHARED);
+	generation_free(next);
+	generation_free(live);
+}
+
+/* ── interfaces that go over ────────────────────────────────────────────────────────────────────── */
+
+static void test_number_of_a_port_that_is_gone_has_the_policy_of_the_one_that_follows(void **state)
+{
+	struct generation *live = empty(100);
+	struct generation *next;
+	uint32_t from, to;
+
+	(void)state;
+	live = go_live(live, build(live, "{" ACLS ",\"ports\":{\"vm\":{\"interface\":\"tap1\","
+					 "\"from\":[\"in\"],\"to\":[]}}}"));
+	from = generation_find_port(live, "vm")->id;
+	next = build(live, "{" ACLS ",\"ports\":{\"tap1\":{\"interface\":\"tap1\","
+			   "\"from\":[],\"to\":[\"less\"]}}}");
+	to = generation_find_port(next, "tap1")->id;
+	assert_int_not_equal(from, to);
+	assert_true(next->table[from].flags & SECG_PORT_RELEASED);
+	next->handovers = calloc(1, sizeof(*next->handovers));
+	assert_non_null(next->handovers);
+	next->handovers[0] = (struct generation_handover){from, to};
+	next->handover_count = 1;
+	generation_resolve(next);
+	assert_memory_equal(&next->table[from], &next->table[to], sizeof(next->table[to]));
+	generation_free(next);
+	generation_free(live);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ports_of_one_domain_share_its_number),
+		cmocka_unit_test(
+			test_number_of_a_port_that_is_gone_has_the_policy_of_the_one_that_follows),
 		cmocka_unit_test(test_absent_direction_tracks_beside_stateful_rules),
 		cmocka_unit_test(test_port_settings_reach_the_table),
 		cmocka_unit_test(test_side_is_that_of_the_interface),
