@@ -289,11 +289,15 @@ static void test_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_version),        cmocka_unit_test(test_abi),
+		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_abi),
 		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_root_and_ports), cmocka_unit_test(test_policy),
-		cmocka_unit_test(test_flows),          cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_hash),           cmocka_unit_test(test_hash_cannot_be_aimed),
+		cmocka_unit_test(test_root_and_ports),
+		cmocka_unit_test(test_policy),
+		cmocka_unit_test(test_flows),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_hash_cannot_be_aimed),
 		cmocka_unit_test(test_trace),
 	};
 
