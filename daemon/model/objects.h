@@ -49,7 +49,6 @@ struct port_draft {
 	struct port *port;
 	bool has_senders; /* `addresses` or `macip` is given */
 	bool has_anti_spoof;
-	bool is_template;
 };
 /* The fields of a port, into a zeroed one; `json` is the normalised object. */
 int port_parse_fields(struct parser *parser, const struct path *path, const json_t *value,

@@ -35,11 +35,6 @@ static int port_interface(struct parser *parser, const struct path *path, const 
 	struct port_draft *draft = object;
 	const char *name = json_string_value(value);
 
-	if (draft->is_template)
-		return parse_error(
-			parser, path, ERROR_UNKNOWN_FIELD,
-			"is not a field of a port template, which is for every interface "
-			"that fits its `match`");
 	if (!name)
 		return parse_bad_type(parser, path, value, "the name of an interface");
 	if (!is_interface_name(name))
@@ -219,17 +214,20 @@ static const struct field port_fields[] = {
 	{"audit", port_audit},
 	{"fail_mode", port_fail_mode},
 };
-static const struct schema port_schema = {"a port", port_fields, ARRAY_SIZE(port_fields)};
 
 int port_parse_fields(struct parser *parser, const struct path *path, const json_t *value,
 		      struct port *port, json_t *json, bool is_template)
 {
-	struct port_draft draft = {.json = json, .port = port, .is_template = is_template};
-	struct schema schema = port_schema;
+	struct port_draft draft = {.json = json, .port = port};
+	struct field fields[ARRAY_SIZE(port_fields)];
+	struct schema schema = {.what = is_template ? "a port template" : "a port",
+				.fields = fields};
 	int result;
 
-	if (is_template)
-		schema.what = "a port template";
+	/* A template is for whatever fits. */
+	for (size_t i = 0; i < ARRAY_SIZE(port_fields); i++)
+		if (!is_template || port_fields[i].parse != port_interface)
+			fields[schema.field_count++] = port_fields[i];
 	for (int d = 0; d < SECG_DIRECTIONS; d++)
 		port->list[d].otherwise = SECG_ACTION_DROP;
 	result = parse_object(parser, path, value, &schema, &draft);

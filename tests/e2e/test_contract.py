@@ -65,13 +65,18 @@ POLICY = {
                      "allow_ra": False, "allow_dhcp_server": False, "domain": "d", "pickup_s": 5,
                      "limits": {"sessions": 100, "sessions_per_source": 10, "half_open": 20}, "on_change": "cut",
                      "reset_on_expiry": False, "audit": False, "fail_mode": "closed",
-                     "default": {"from": {"log": {"rate": 5}}, "to": {"action": "reject"}}}},
+                     "default": {"from": {"log": {"rate": 5}}, "to": {"action": "reject"}}},
+              "like": {"match": {"name": "absent[4-6]", "altname": "four", "alias": "port four", "kind": "tap",
+                                 "mac": "52:54:00:00:00:04/ff:ff:ff:ff:ff:ff", "master": "br0"}}},
+    "port_templates": {"q": {"match": {"name": "absent?"}, "from": [], "to": [], "description": "d"}},
 }
 del POLICY["services"]["echo"][0]["description_free"]
 
 OBJECTS = {"acls": {"rules": []}, "groups": {"prefixes": ["192.0.2.1"]}, "services": [{"protocol": "tcp"}],
-           "ports": {"interface": "absent9"}, "security_groups": {"rules": []}, "macip": {"entries": []}}
+           "ports": {"interface": "absent9"}, "port_templates": {"match": {"name": "absent*"}, "from": []},
+           "security_groups": {"rules": []}, "macip": {"entries": []}}
 USED = {"acls": "web", "groups": "clients", "services": "echo", "ports": "p", "security_groups": "worn", "macip": "vms"}
+THERE = USED | {"port_templates": "q"}
 WRITES = {"PUT", "PATCH", "DELETE"}
 TRACE = {"port": "p", "direction": "from", "proto": "udp", "src": "10.1.0.1", "dst": "10.2.0.1", "dport": 53}
 
@@ -136,8 +141,8 @@ def say_yes(api, ns):
     expect(api.request("PATCH", "/v1/config", {"acls": {"web": {"description": "other"}}}), 200)
     for method, path, _ in api.contract.operations():
         if method == "GET":
-            answer = expect(api.request("GET", target(path, USED.get(path.split("/")[2], "") if "{" in path else "")), 200)
-            head = expect(api.request("HEAD", target(path, USED.get(path.split("/")[2], "") if "{" in path else "")), 200)
+            answer = expect(api.request("GET", target(path, THERE.get(path.split("/")[2], "") if "{" in path else "")), 200)
+            head = expect(api.request("HEAD", target(path, THERE.get(path.split("/")[2], "") if "{" in path else "")), 200)
             assert head.raw == b"" and head.headers.keys() == answer.headers.keys()
     expect(api.request("GET", "/v1/sessions?limit=1"), 200)
     [session, *_] = expect(api.request("GET", "/v1/sessions?port=p&proto=udp&dst=10.0.0.0/8"), 200).json["sessions"]
@@ -429,6 +434,7 @@ BASE = {
     "security_groups": {"s": {"rules": []}},
     "macip": {"n": {}},
     "ports": {"n": {"interface": "eth9"}},
+    "port_templates": {"n": {"match": {"name": "eth8"}}},
 }
 ICMP = [{"protocol": "icmp"}, {"protocol": "icmpv6"}]
 TYPES = [{"protocol": protocol, "icmp_type": kind} for protocol, kinds in (("icmp", (3, 5, 11)), ("icmpv6", (1, 3, 4)))
@@ -443,6 +449,8 @@ NAMES = {"acls.NAME.rules.service": ["n", "ssh"], "ports.NAME.from": ["n", "o"],
          "acls.NAME.rules.dst": ["192.0.2.7", "2001:db8::/32", "@o"],
          "security_groups.NAME.rules.service": ["n", "ssh"], "groups.NAME.ports": ["n"],
          "security_groups.NAME.rules.remote": ["192.0.2.0/24", "::1", "@n", "@o", "@s"],
+         **{f"port_templates.NAME.{field}": names for field, names in
+            {"from": ["n", "o"], "to": ["n", "o"], "security_groups": ["s"], "groups": ["n", "o"], "macip": ["n"]}.items()},
          "ports.NAME.security_groups": ["s"], "ports.NAME.groups": ["n", "o"], "ports.NAME.macip": ["n"]}
 # Of every type, and just outside of what numbers, ranges, names and prefixes may be.
 POOL = [None, True, 1.5, -1, 0, 255, 256, 65535, 65536, 7776000, 7776001, 1 << 40, "", "no such word", "-1", "0", "256",
@@ -493,6 +501,8 @@ def place(path, value, beside):
     if steps[0] == "security_groups":  # they are groups too
         del document["groups"]["n"]
         document["security_groups"]["n"] = {"rules": [{"id": "r", "direction": "to"}]}
+    if path.startswith("ports.NAME.match"):
+        del document["ports"]["n"]["interface"]
     for step in steps[:-1]:
         name = "n" if step == "NAME" else step
         where += f".{name}" if where else name
@@ -501,8 +511,8 @@ def place(path, value, beside):
             at, where = at[0], f"{where}[0]"
     name = "n" if steps[-1] == "NAME" else steps[-1]
     at.update(copy.deepcopy(beside))
-    if path.startswith("ports.NAME.default"):
-        document["ports"]["n"] |= {"from": [], "to": []}
+    if path.startswith(("ports.NAME.default", "port_templates.NAME.default")):
+        document[steps[0]]["n"] |= {"from": [], "to": []}
     if name == "service":
         at.pop("protocol", None)
     at[name] = value
