@@ -240,6 +240,7 @@ def say_conflict(api):
             expect(api.request(method, target(path) + query, body_of(method, path), {"If-Match": '"1"'}), 412)
     expect(api.request("POST", "/v1/trace", TRACE | {"port": "absent"}), 409)
     second = {"ports": {"second": {"interface": "h0"}}}
+    expect(api.request("PUT", "/v1/port_templates/second", POLICY["port_templates"]["q"]), 409)
     expect(api.request("PUT", "/v1/ports/second", second["ports"]["second"]), 409)
     expect(api.request("PATCH", "/v1/config", second), 409)
     expect(api.request("PUT", "/v1/config", POLICY | {"ports": POLICY["ports"] | second["ports"]}), 409)
