@@ -171,6 +171,17 @@ FOR_ALL(test_sample)
 	ONE(SAMPLE);
 }
 
+/* A sampled session is not logged beyond what opens it, unless all is asked for. */
+FOR_ALL(test_log_and_sample)
+{
+	policy(LOGGED("allow", ", 'log': true, 'sample': {'established': 1}"), "");
+	watch_rule("a/r", (struct secg_watch){.rate = 10, .sample = {0, 1}});
+	OUT(PASS, ETH, AB(), UDP(1000, 53));
+	ONE(LOG);
+	BACK(PASS, ETH, BA(), UDP(53, 1000));
+	ONE(SAMPLE);
+}
+
 FOR_ALL(test_lost)
 {
 	uint64_t before = rig_events_lost(rig, SECG_EVENT_LOG);
@@ -327,6 +338,7 @@ int main(void)
 		TEST(test_log_of_the_default),
 		TEST(test_rate),
 		TEST(test_sample),
+		TEST(test_log_and_sample),
 		TEST(test_lost),
 		TEST(test_drops),
 		TEST(test_audit_of_a_port),

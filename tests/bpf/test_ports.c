@@ -291,6 +291,7 @@ FOR_ALL(test_macs_are_noted)
 	OUT(PASS, ETH, AB(), UDP(1000, 53));
 	session = SESSION();
 	assert_memory_not_equal(session.flow.a.mac[SECG_ORIG], none, 6);
+	assert_memory_not_equal(session.flow.a.mac[SECG_REPLY], none, 6);
 	assert_memory_not_equal(session.flow.a.mac[SECG_ORIG], session.flow.a.mac[SECG_REPLY], 6);
 	/* The answer's frame is the same way round in the rig: who sends is the replying side now. */
 	BACK(PASS, ETH, BA(), UDP(53, 1000));

@@ -199,9 +199,10 @@ FOR_ALL(test_peer_has_forgotten)
 	handshake();
 	OUT_TCP(PASS, FIN | ACK, .seq = 101, .ack = 501);
 	OUT_TCP(PASS, SYN, .seq = 9000);
-	BACK_TCP(PASS, SYN | ACK, .seq = 77, .ack = 9001);
-	OUT_TCP(PASS, ACK, .seq = 9001, .ack = 78);
-	BACK_TCP(PASS, FIN | ACK, .seq = 78, .ack = 9001);
+	BACK_TCP(PASS, SYN | ACK, .seq = 3000000000, .ack = 9001);
+	OUT_TCP(PASS, ACK, .seq = 9001, .ack = 3000000001);
+	BACK_TCP(TCP_RST_WINDOW, RST, .seq = 501);
+	BACK_TCP(PASS, FIN | ACK, .seq = 3000000001, .ack = 9001);
 	IS(ESTABLISHED, ESTABLISHED);
 	OUT_TCP(TCP_RST_WINDOW, RST, .seq = 101);
 	OUT_TCP(PASS, RST, .seq = 9001);
