@@ -103,8 +103,8 @@ __attribute__((noinline)) int HOOK(sender_check)(struct hook_context *ctx, const
 }
 
 /*
- * Routers and DHCP servers. A client believes an answer from any port, so only the one that it goes to
- * says what it is (RFC 7610 §3 names those of servers, which they need not use).
+ * Routers and DHCP servers. A client believes an answer from any port: what it is says the one that it
+ * goes to (as RFC 7610 §5 has it for DHCPv6).
  */
 __inline __u32 role_check(__u32 flags, const struct packet *p)
 {
@@ -128,8 +128,6 @@ __inline __u32 spoof_check(struct hook_context *ctx, const struct guard *g, cons
 
 	if (!spoof)
 		return SECG_REASON_UNDECIDED;
-	if (is_group_mac(p->byte + SECG_BYTE_SRC_MAC))
-		return SECG_REASON_SPOOF_MAC;
 	if (p->family != SECG_FAMILY_OTHER && !is_nd(p) &&
 	    (is_pair(&spoof->pair[0], p) || is_pair(&spoof->pair[1], p)))
 		return SECG_REASON_NONE;

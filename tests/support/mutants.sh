@@ -185,7 +185,6 @@ mutant fragment-unseen parse.h 's/|= SECG_TRAFFIC_FRAGMENT;/|= 0;/'
 # ── senders ────────────────────────────────────────────────────────────────────────────────────────
 judge=spoofed
 mutant spoof-to verdict.h 's/if (direction == SECG_FROM)/if (direction != SECG_FROM)/'
-mutant spoof-group-mac antispoof.h 's/if (is_group_mac(p->byte + SECG_BYTE_SRC_MAC))/if (0)/; /is_group_mac/,/return/ s/xx/xx/'
 mutant spoof-pair-mac sender.h 's/pair->address\[3\] == p->src\[3\] && is_pair_mac(pair, p)/pair->address[3] == p->src[3]/'
 mutant spoof-pair-address sender.h 's/pair->address\[0\] == p->src\[0\] &&//'
 mutant spoof-pair-words sender.h 's/pair->address\[3\] == p->src\[3\] &&//'
