@@ -54,9 +54,13 @@ static void put_address(int family, const char *text, uint8_t *at)
 
 static void put_mac(const char *text, uint8_t *at)
 {
-	if (sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", at, at + 1, at + 2, at + 3, at + 4,
-		   at + 5) != 6)
+	unsigned int value[6];
+
+	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x", &value[0], &value[1], &value[2], &value[3],
+		   &value[4], &value[5]) != 6)
 		die(text);
+	for (int i = 0; i < 6; i++)
+		at[i] = (uint8_t)value[i];
 }
 
 /* Number of a layer in an EtherType field, or in a protocol field. */
