@@ -173,7 +173,6 @@ __inline int verdict(struct hook_context *ctx, const struct frame *f,
 		     const struct secg_ifindex *entry, __u32 direction)
 {
 	const struct secg_port *port;
-	struct scratch *scratch = scratch_get();
 	struct outcome o = {};
 	struct packet packet = {}, *p = &packet;
 	struct guard g;
@@ -185,8 +184,6 @@ __inline int verdict(struct hook_context *ctx, const struct frame *f,
 		.is_l3 = f->is_l3,
 	};
 
-	if (!scratch)
-		return 1;
 	o.reason = parse(ctx, p, f);
 	port = guard_find(&g, &arrival);
 	if (!port)
