@@ -5,8 +5,10 @@ import re
 
 import pytest
 
+import generator
 import traffic
 from lab import eventually
+from numbered import ring_losses
 
 PORT = 7400
 POLICY = {
@@ -144,6 +146,22 @@ def test_sessions_can_be_found_and_cleared(host, path):
     assert len(host.sessions()) == 1
     for result in results:
         result.close()
+
+
+def test_clearing_removes_all_that_match(host, path):
+    """acl/29: thousands at once, and none of the others."""
+    many = 9000
+    generator.gro(path.host, "h0")
+    other = traffic.udp(path.client, path.server, path.server_addr[4], 4, PORT)
+    before = ring_losses(path)
+    generator.generate(path.client, "c0", path.host.link("h0")["address"], path.client_addr[4], path.server_addr[4],
+                       "--protocol", "icmp", "--ids", many, "--count", many)
+    made = many - (ring_losses(path) - before)
+    eventually(lambda: host.packets("web/ping") >= made, what="all are judged")
+    assert made > 5000
+    assert host.api.delete("/v1/sessions?proto=icmp&dst=10.2.0.0/16") == {"deleted": made}
+    assert [session["proto"] for session in host.sessions()] == ["udp"]
+    other.close()
 
 
 def test_session_expires(host, path):
