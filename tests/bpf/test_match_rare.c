@@ -69,6 +69,13 @@ static void test_tcp_flags(void **state)
 	BOTH(DEFAULT, ETH, IP6(A6, B6), TCP(1, 2, RST));
 	BOTH(DEFAULT, ETH, IP4(A, B), TCP(1, 2, 0));
 	BOTH(DEFAULT, ETH, IP4(A, B), UDP(1, 2));
+	/* What has no flags is left to the rules that ask for none. */
+	rig_policy(rig, BOTH_WAYS("{'id': 'udp', 'action': 'allow-stateless', 'protocol': 'udp'},"
+				  "{'id': 'no', 'action': 'drop', 'protocol': 'tcp',"
+				  " 'tcp_flags': 'none/syn'}"));
+	BOTH(PASS, ETH, IP4(A, B), UDP(1, 2));
+	BOTH(RULE_DROP, ETH, IP4(A, B), TCP(1, 2, ACK));
+	BOTH(DEFAULT, ETH, IP4(A, B), TCP(1, 2, SYN));
 }
 
 static void test_dscp_and_fragment(void **state)
