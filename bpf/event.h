@@ -201,9 +201,11 @@ __inline void record_reject(struct hook_context *ctx, const struct packet *p,
 		record->payload = p->end - p->l4_offset - (doff >> 4) * 4;
 	if (size > SECG_EVENT_HEAD)
 		size = SECG_EVENT_HEAD;
-	/* The verifier believes the comparison of what it cannot see through. */
+	/* The mask says 1 to SECG_EVENT_HEAD also to verifiers that learn nothing from comparisons. */
+	size--;
 	asm volatile("" : "+r"(size));
-	if (!size || size > SECG_EVENT_HEAD || load_bytes(ctx, 0, record->head, size))
+	size = (size & (SECG_EVENT_HEAD - 1)) + 1;
+	if (load_bytes(ctx, 0, record->head, size))
 		size = 0;
 	record->head_size = size;
 }

@@ -38,18 +38,15 @@ __inline void note_macs(struct hook_context *ctx, const struct guard *g,
 	__builtin_memcpy(a->mac[!side], scratch->eth.h_dest, ETH_ALEN);
 }
 
-/* The flow of a packet of side `side`, in the scratch; NULL cannot be. */
-__inline struct secg_flow *flow_start(const struct guard *g, const struct secg_port *port,
-				      const struct packet *p, const struct outcome *o, __u32 side,
+/* The flow of a packet of side `side`, in the scratch. */
+__inline struct secg_flow *flow_start(struct scratch *scratch, const struct guard *g,
+				      const struct secg_port *port, const struct packet *p,
+				      const struct outcome *o, __u32 side,
 				      const struct keepsake *kept)
 {
 	__u32 opened = side == SECG_ORIG ? g->direction : !g->direction;
-	struct scratch *scratch = scratch_get();
-	struct secg_flow *flow;
+	struct secg_flow *flow = &scratch->opening;
 
-	if (!scratch)
-		return 0;
-	flow = &scratch->opening;
 	__builtin_memset(flow, 0, sizeof(*flow));
 	flow->s.state = SECG_FLOW_NEW | (opened == SECG_TO ? SECG_FLOW_OPENED_TO : 0) | kept->flags;
 	flow->s.seen = g->now;
@@ -66,15 +63,17 @@ __inline struct secg_flow *flow_start(const struct guard *g, const struct secg_p
 /* Opens an established session with the packet, of side `side`; the reason where it cannot. */
 __inline __u32 session_pick_up(struct hook_context *ctx, const struct guard *g,
 			       const struct secg_port *port, const struct packet *p,
-			       const struct secg_flow_key *key, const struct outcome *o, __u32 side,
-			       const struct keepsake *kept)
+			       const struct outcome *o, __u32 side, const struct keepsake *kept)
 {
-	struct secg_flow *flow = flow_start(g, port, p, o, side, kept);
-	__u32 opened = side == SECG_ORIG ? g->direction : !g->direction;
-	__u32 reason;
+	__u32 opened = side == SECG_ORIG ? g->direction : !g->direction, reason;
+	struct scratch *scratch = scratch_get();
+	const struct secg_flow_key *key;
+	struct secg_flow *flow;
 
-	if (!flow)
+	if (!scratch)
 		return SECG_REASON_UNDECIDED;
+	key = &scratch->key;
+	flow = flow_start(scratch, g, port, p, o, side, kept);
 	reason = port->flags & SECG_PORT_LIMITS ? limit_take(g, key, opened, 0) : SECG_REASON_NONE;
 	if (reason)
 		return reason;
@@ -85,7 +84,7 @@ __inline __u32 session_pick_up(struct hook_context *ctx, const struct guard *g,
 	flow->a.edge[!side] = p->seq;
 	note_macs(ctx, g, port, &flow->a, side);
 	TRACE(would_create, 1);
-	if (!promote(key, g, secg_flow_hash(key, secg_hash_seed)))
+	if (!promote(g, secg_flow_hash(key, secg_hash_seed)))
 		return SECG_REASON_NONE;
 	limit_give(g, key, g->id, flow->s.state);
 	return port->flags & SECG_PORT_FAIL_OPEN ? SECG_REASON_NONE : SECG_REASON_SESSION_FULL;
@@ -94,17 +93,21 @@ __inline __u32 session_pick_up(struct hook_context *ctx, const struct guard *g,
 /* Opens a session with a packet that `allow` lets pass, or says why it cannot. */
 __inline __u32 session_open(struct hook_context *ctx, const struct guard *g,
 			    const struct secg_port *port, const struct packet *p,
-			    const struct secg_flow_key *key, const struct outcome *o,
-			    const struct keepsake *kept)
+			    const struct outcome *o, const struct keepsake *kept)
 {
+	struct scratch *scratch = scratch_get();
+	const struct secg_flow_key *key;
 	struct secg_flow *flow;
 	__u32 reason;
 
+	if (!scratch)
+		return SECG_REASON_UNDECIDED;
+	key = &scratch->key;
 	if (p->proto == IPPROTO_TCP) {
 		if (!tcp_flags_are_sane(p->tcp_flags))
 			return SECG_REASON_TCP_BAD_FLAGS;
 		if (is_pickup(port, g, p))
-			return session_pick_up(ctx, g, port, p, key, o, SECG_ORIG, kept);
+			return session_pick_up(ctx, g, port, p, o, SECG_ORIG, kept);
 		if (!is_opening_syn(p->tcp_flags) && (port->flags & SECG_PORT_TCP_STRICT))
 			return SECG_REASON_TCP_NOT_SYN;
 		/* The rules let it pass; there is nothing left to follow. */
@@ -117,8 +120,8 @@ __inline __u32 session_open(struct hook_context *ctx, const struct guard *g,
 	if (reason)
 		return reason;
 	TRACE(would_create, 1);
-	flow = flow_start(g, port, p, o, SECG_ORIG, kept);
-	if (!flow || is_traced())
+	flow = flow_start(scratch, g, port, p, o, SECG_ORIG, kept);
+	if (is_traced())
 		return SECG_REASON_NONE;
 	if (p->proto == IPPROTO_TCP) {
 		flow->a.edge[SECG_REPLY] = p->seq + !!(p->tcp_flags & TCP_SYN);

@@ -87,20 +87,21 @@ __inline void promoted(const struct guard *g, const struct secg_flow_key *key, _
 }
 
 /*
- * Puts the answered flow in the scratch's `opening` into the established table: claim, write, publish,
+ * Puts the answered flow in the scratch's `opening`, under its `key`, into the established table: claim, write, publish,
  * look for a twin, delete the entry of secg_new if it has one. 0, or -1 where there is no room; the old
  * entry stays then. The compare-and-swaps also order the writes before them. Weak, because every hook
  * brings it along.
  */
-__attribute__((noinline, weak)) int promote(const struct secg_flow_key *key, const struct guard *g,
-					    __u32 hash)
+__attribute__((noinline, weak)) int promote(const struct guard *g, __u32 hash)
 {
 	__u32 first = (hash & secg_bucket_mask) * SECG_WAYS, version, word;
 	struct scratch *scratch = scratch_get();
+	const struct secg_flow_key *key;
 	struct secg_flow *flow;
 
-	if (!key || !g || !scratch)
+	if (!g || !scratch)
 		return -1;
+	key = &scratch->key;
 	flow = &scratch->opening;
 	flow->s.seen = g->now;
 	if (is_traced())

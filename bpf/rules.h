@@ -65,8 +65,7 @@ __inline void refuse(struct outcome *o, __u32 action)
 
 /* What follows from `action`. */
 __inline void act(struct outcome *o, struct hook_context *ctx, const struct guard *g,
-		  const struct secg_port *port, const struct packet *p,
-		  const struct secg_flow_key *key, const struct keepsake *kept)
+		  const struct secg_port *port, const struct packet *p, const struct keepsake *kept)
 {
 	const struct secg_port_rules *rules = guard_rules(g, g->id);
 
@@ -80,7 +79,7 @@ __inline void act(struct outcome *o, struct hook_context *ctx, const struct guar
 	}
 	if (o->action != SECG_ACTION_ALLOW || !is_trackable(p) || o->is_again || !rules)
 		return;
-	o->reason = session_open(ctx, g, port, p, key, o, kept);
+	o->reason = session_open(ctx, g, port, p, o, kept);
 	/* A direction without rules that refuses nothing passes also what no session can follow. */
 	if (!rules->policy[g->direction & 1] &&
 	    (o->reason == SECG_REASON_TCP_BAD_FLAGS || o->reason == SECG_REASON_TCP_NOT_SYN))
@@ -89,15 +88,14 @@ __inline void act(struct outcome *o, struct hook_context *ctx, const struct guar
 
 /* Judges the packet, and opens a session where that follows. A global function, verified once. */
 __attribute__((noinline)) int HOOK(rules_packet)(struct hook_context *ctx, const struct packet *p,
-						 const struct guard *g,
-						 const struct secg_flow_key *key, struct outcome *o)
+						 const struct guard *g, struct outcome *o)
 {
 	struct scratch *scratch = scratch_get();
 	const struct secg_port_rules *rules;
 	const struct secg_port *port;
 	struct keepsake kept = {};
 
-	if (!p || !g || !key || !o)
+	if (!p || !g || !o)
 		return 0;
 	port = guard_port(g, g->id);
 	rules = guard_rules(g, g->id);
@@ -108,7 +106,7 @@ __attribute__((noinline)) int HOOK(rules_packet)(struct hook_context *ctx, const
 	o->action = rule_find(o, &kept, g, p, rules, &scratch->query);
 	if (o->action == SECG_ACTION_NONE)
 		o->action = default_find(o, &kept, g, port, rules);
-	act(o, ctx, g, port, p, key, &kept);
+	act(o, ctx, g, port, p, &kept);
 	return 0;
 }
 
@@ -117,15 +115,13 @@ __attribute__((noinline)) int HOOK(rules_packet)(struct hook_context *ctx, const
  * rules of the other direction let it. A global function, verified once.
  */
 __attribute__((noinline)) int HOOK(reply_picks_up)(struct hook_context *ctx, const struct packet *p,
-						   const struct guard *g,
-						   const struct secg_flow_key *key,
-						   struct outcome *o)
+						   const struct guard *g, struct outcome *o)
 {
 	struct scratch *scratch = scratch_get();
 	const struct secg_port *port;
 	struct recheck *r;
 
-	if (!p || !g || !key || !o || !scratch)
+	if (!p || !g || !o || !scratch)
 		return 0;
 	port = guard_port(g, g->id);
 	r = &scratch->recheck;
@@ -135,7 +131,7 @@ __attribute__((noinline)) int HOOK(reply_picks_up)(struct hook_context *ctx, con
 	o->rule = r->rule;
 	o->what = 0;
 	o->action = SECG_ACTION_ALLOW;
-	o->reason = session_pick_up(ctx, g, port, p, key, o, SECG_REPLY, &r->kept);
+	o->reason = session_pick_up(ctx, g, port, p, o, SECG_REPLY, &r->kept);
 	return 0;
 }
 

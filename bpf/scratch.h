@@ -88,13 +88,12 @@ struct sender {
 };
 
 struct scratch {
+	struct secg_flow_key key; /* of the flow that is looked up, opened, moved or ended */
 	struct rare rare;
 	struct sender sender;
 	struct recheck recheck;
-	struct secg_flow_key flow_key; /* of the packet that is judged */
 	struct extensions ext;
-	struct packet inner;      /* what an ICMP error carries */
-	struct secg_flow_key key; /* of its flow */
+	struct packet inner; /* what an ICMP error carries */
 	struct iphdr ip4;
 	struct ipv6hdr ip6;
 	__u8 l4[8];

@@ -180,13 +180,16 @@ __inline int session_become(struct session *found, __u32 word)
 	return 1;
 }
 
-/* What is left to do for a session that has ended: counts, its entry in a hash. */
-__attribute__((noinline, weak)) int session_ended(const struct guard *g,
-						  const struct secg_flow_key *key, __u32 hash,
-						  __u32 word, __u32 port_and_place)
+/* What is left to do for the session of the scratch's key, which has ended: counts, its entry in a hash. */
+__attribute__((noinline, weak)) int session_ended(const struct guard *g, __u32 hash, __u32 word,
+						  __u32 port_and_place)
 {
-	if (!g || !key)
+	struct scratch *scratch = scratch_get();
+	const struct secg_flow_key *key;
+
+	if (!g || !scratch)
 		return 0;
+	key = &scratch->key;
 	limit_give(g, key, port_and_place & 0xffff, word);
 	if (port_and_place & ENDED_SLOT)
 		return 0;
@@ -197,13 +200,12 @@ __attribute__((noinline, weak)) int session_ended(const struct guard *g,
 	return 0;
 }
 
-__inline void session_free(struct session *found, const struct guard *g,
-			   const struct secg_flow_key *key, __u32 hash)
+__inline void session_free(struct session *found, const struct guard *g, __u32 hash)
 {
 	__u32 word = found->word;
 
 	if (session_become(found, word & ~SECG_FLOW_PHASE_MASK) && !is_traced())
-		session_ended(g, key, hash, word,
+		session_ended(g, hash, word,
 			      found->flow->a.port | (found->is_slot ? ENDED_SLOT : 0));
 }
 

@@ -16,9 +16,10 @@
 #include "rules.h"
 
 /* An answered flow moves to the established table; the reason where there is no room. */
-static __attribute__((noinline)) __u32
-session_promote(struct session *found, struct hook_context *ctx, const struct guard *g,
-		const struct secg_flow_key *key, const struct packet *p)
+static __attribute__((noinline)) __u32 session_promote(struct session *found,
+						       struct hook_context *ctx,
+						       const struct guard *g,
+						       const struct packet *p)
 {
 	struct scratch *scratch = scratch_get();
 	const struct secg_port *port = guard_port(g, g->id);
@@ -34,7 +35,7 @@ session_promote(struct session *found, struct hook_context *ctx, const struct gu
 	if (p->proto == IPPROTO_TCP)
 		flow->s.state = tcp_fins(flow->s.state, p->tcp_flags, side);
 	note_macs(ctx, g, port, &flow->a, side);
-	if (!promote(key, g, secg_flow_hash(key, secg_hash_seed)))
+	if (!promote(g, secg_flow_hash(&scratch->key, secg_hash_seed)))
 		return SECG_REASON_NONE;
 	return port->flags & SECG_PORT_FAIL_OPEN ? SECG_REASON_NONE : SECG_REASON_SESSION_FULL;
 }
@@ -42,7 +43,7 @@ session_promote(struct session *found, struct hook_context *ctx, const struct gu
 /* A packet of a live session. Sets o->is_known where that decides. */
 __inline void session_packet(struct outcome *o, struct hook_context *ctx, const struct guard *g,
 			     const struct secg_port *port, const struct packet *p,
-			     struct session *found, const struct secg_flow_key *key, __u32 hash)
+			     struct session *found, __u32 hash)
 {
 	__u32 opened = found->word & SECG_FLOW_OPENED_TO ? SECG_TO : SECG_FROM;
 	__u32 side = opened == g->direction ? SECG_ORIG : SECG_REPLY;
@@ -50,20 +51,20 @@ __inline void session_packet(struct outcome *o, struct hook_context *ctx, const 
 	enum step step;
 
 	if (owner && is_expired(owner, p->proto, found->flow, found->word, g->now)) {
-		session_free(found, g, key, hash);
+		session_free(found, g, hash);
 		return;
 	}
 	if (!owner ||
 	    (found->flow->s.generation != owner->policy_generation &&
 	     !(owner->flags & SECG_PORT_KEEP) && !session_recheck(found, g, owner, p, side))) {
-		session_free(found, g, key, hash);
+		session_free(found, g, hash);
 		o->is_cut = 1;
 		TRACE(session, SECG_TRACE_SESSION_CUT);
 		return;
 	}
 	step = session_step(found, p, side);
 	if (step == STEP_ANEW) {
-		session_free(found, g, key, hash);
+		session_free(found, g, hash);
 		return;
 	}
 	if (step == STEP_ASK) {
@@ -83,9 +84,9 @@ __inline void session_packet(struct outcome *o, struct hook_context *ctx, const 
 	if (found->flow->s.seen != g->now)
 		found->flow->s.seen = g->now;
 	if (step == STEP_PROMOTE)
-		o->reason = session_promote(found, ctx, g, key, p);
+		o->reason = session_promote(found, ctx, g, p);
 	else if (step == STEP_END)
-		session_free(found, g, key, hash);
+		session_free(found, g, hash);
 }
 
 /* Infrastructure: 1 where it decides. */
@@ -111,15 +112,13 @@ __inline void judge_flow(struct outcome *o, struct hook_context *ctx, const stru
 			 const struct secg_port *port, const struct packet *p)
 {
 	struct scratch *scratch = scratch_get();
-	struct secg_flow_key *key;
 	struct session found;
 
 	if (!scratch) {
 		o->reason = SECG_REASON_UNDECIDED;
 		return;
 	}
-	/* Not on the stack, which is short. */
-	key = &scratch->flow_key;
+
 	if (p->fragment == FRAGMENT_LATER) {
 		fragment_later(g, p, o);
 		return;
@@ -131,20 +130,19 @@ __inline void judge_flow(struct outcome *o, struct hook_context *ctx, const stru
 		return;
 	}
 	if ((port->flags & SECG_PORT_STATEFUL) && (is_trackable(p) || p->l4 == L4_ICMP_ANSWER)) {
+		struct secg_flow_key *key = &scratch->key;
 		__u32 hash;
 
 		key_make(key, p, port->domain, g->direction);
 		hash = secg_flow_hash(key, secg_hash_seed);
 		if (session_find(&found, key, hash))
-			session_packet(o, ctx, g, port, p, &found, key, hash);
-	} else {
-		__builtin_memset(key, 0, sizeof(*key));
+			session_packet(o, ctx, g, port, p, &found, hash);
 	}
 	if (o->is_known)
 		return;
-	HOOK(rules_packet)(ctx, p, g, key, o);
+	HOOK(rules_packet)(ctx, p, g, o);
 	if ((port->flags & SECG_PORT_PICKUP) && is_refused(o->reason) && !o->is_again)
-		HOOK(reply_picks_up)(ctx, p, g, key, o);
+		HOOK(reply_picks_up)(ctx, p, g, o);
 }
 
 /* Everything between parser and counters. */
