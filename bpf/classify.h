@@ -54,23 +54,14 @@ __inline int vectors_find(struct query *q, const struct packet *p, const struct 
 	return 0;
 }
 
-/* The bits of word `i` from bit number `from` of the line on, without a branch. */
-__inline __u64 bits_from(__u32 from, __u32 i)
-{
-	__s64 skip = (__s64)(__u64)from - i * 64;
-	__s64 none = 63 - skip;
-
-	asm volatile("" : "+r"(skip));
-	asm volatile("" : "+r"(none));
-	return ((~0ull << (skip & 63)) | (__u64)(skip >> 63)) & ~(__u64)(none >> 63);
-}
-
-/* First entry from `from` on among the 512 of vector line `at`; SECG_VECTOR_LINE_BITS: none. With
- * `has_rare` the vectors that rare_find has found count too. */
-__inline __u32 first_match(const struct query *q, __u32 at, __u32 from, __u32 has_rare)
+/*
+ * First entry from q->from on among the 512 of vector line `at`; SECG_VECTOR_LINE_BITS: none. `is_rare`:
+ * it begins in the middle of the line, or rare_find has found vectors that count too.
+ */
+__inline __u32 first_match(const struct query *q, __u32 at, __u32 is_rare)
 {
 	const struct secg_vector_line *a =
-		has_rare ? rare_line(q->vector[0], at) : table_line(q->vector[0] + at);
+		is_rare ? rare_line(q, at) : table_line(q->vector[0] + at);
 	const struct secg_vector_line *b = table_line(q->vector[1] + at);
 	const struct secg_vector_line *c = table_line(q->vector[2] + at);
 	const struct secg_vector_line *d = table_line(q->vector[3] + at);
@@ -80,7 +71,7 @@ __inline __u32 first_match(const struct query *q, __u32 at, __u32 from, __u32 ha
 		return SECG_VECTOR_LINE_BITS;
 #pragma unroll
 	for (__u32 i = 0; i < 8; i++) {
-		__u64 word = a->w[i] & b->w[i] & c->w[i] & d->w[i] & e->w[i] & bits_from(from, i);
+		__u64 word = a->w[i] & b->w[i] & c->w[i] & d->w[i] & e->w[i];
 
 		if (word)
 			return i * 64 + lowest_bit(word);
@@ -121,7 +112,9 @@ __inline void rule_count(__u32 word, __u32 packets, __u32 bytes)
 __attribute__((noinline, weak)) int classify(struct query *q, const struct packet *p)
 {
 	const struct secg_section *section;
-	__u32 has_rare, i;
+	/* 64 bits: half a slot of the stack would be forgotten, and with it that the loop ends. */
+	__u64 i;
+	__u32 has_rare;
 
 	if (!q || !p)
 		return SECG_ACTION_NONE;
@@ -139,7 +132,7 @@ __attribute__((noinline, weak)) int classify(struct query *q, const struct packe
 
 		if (from >= section->entries)
 			return SECG_ACTION_NONE;
-		number = first_match(q, at, from % SECG_VECTOR_LINE_BITS, has_rare);
+		number = first_match(q, at, has_rare | from % SECG_VECTOR_LINE_BITS);
 		if (number == SECG_VECTOR_LINE_BITS) {
 			q->from = (at + 1) * SECG_VECTOR_LINE_BITS;
 			continue;

@@ -6,18 +6,6 @@
 #include "event.h"
 #include "session.h"
 
-struct outcome {
-	__u32 rule;    /* word of the rule that decided or opened its session; 0: none */
-	__u32 watch;   /* key of secg_watch for what decided */
-	__u8 reason;   /* enum secg_reason */
-	__u8 action;   /* enum secg_action of the rule or default that decided */
-	__u8 what;     /* TELL_* */
-	__u8 is_known; /* a session has decided */
-	__u8 is_cut;   /* its session fell to a policy change: what drops it now is that */
-	__u8 is_again; /* a SYN on a live session: the rules are asked, nothing opens */
-	__u8 zero[2];
-};
-
 __inline __u32 watch_of_rule(__u32 word)
 {
 	return word & SECG_RULE_NUMBER_MASK;

@@ -2,7 +2,8 @@
 /*
  * Dimensions that few lists have: VLAN, EtherType, single bytes (MACs, TCP flags, DSCP), and a session's
  * own rule. Their vectors are found in a list of any length, in the scratch, so that a list of rules
- * without them pays for one test. Called by classify.h.
+ * without them pays for one test. Likewise a list that goes on, after a pass, from the middle of a line.
+ * Called by classify.h.
  */
 #ifndef SECG_BPF_RARE_H
 #define SECG_BPF_RARE_H
@@ -77,19 +78,41 @@ __attribute__((noinline, weak)) int rare_find(const struct query *q, const struc
 	return q->dims & SECG_DIM_BYTES ? rare_find_bytes(&scratch->rare, q, p, s) : 0;
 }
 
-/* Writes the AND of line `at` of the vectors that were found and of the vector that begins at `first`. */
-__attribute__((noinline, weak)) int rare_and(__u32 first, __u32 at)
+/* Word `i` of a line of ones, but for those before number `from`. Without a branch. */
+__inline __u64 bits_from(__u32 from, __u32 i)
 {
-	const struct secg_vector_line *v = table_line(first + at);
-	struct scratch *scratch = scratch_get();
-	struct rare *rare;
+	__s64 skip = (__s64)(__u64)from - i * 64;
+	__s64 is_behind = skip >> 63, is_before = (63 - skip) >> 63;
 
-	if (!scratch || !v)
+	/* Else the compiler makes branches of the signs, and the verifier paths of those. */
+	asm volatile("" : "+r"(is_behind));
+	asm volatile("" : "+r"(is_before));
+	return ((~0ull << (skip & 63)) | (__u64)is_behind) & ~(__u64)is_before;
+}
+
+/*
+ * Writes line `at` of the first vector of the query, without the entries before q->from, and the AND of it
+ * and of the vectors that rare_find has found.
+ */
+__attribute__((noinline, weak)) int rare_and(const struct query *q, __u32 at)
+{
+	struct scratch *scratch = scratch_get();
+	const struct secg_vector_line *v;
+	struct rare *rare;
+	__u32 count;
+
+	if (!q || !scratch)
+		return -1;
+	v = table_line(q->vector[0] + at);
+	if (!v)
 		return -1;
 	rare = &scratch->rare;
-	rare->match = *v;
+#pragma unroll
+	for (int k = 0; k < 8; k++)
+		rare->match.w[k] = v->w[k] & bits_from(q->from % SECG_VECTOR_LINE_BITS, k);
+	count = q->dims & ~QUERY_COMMON ? rare->count : 0;
 	for (__u32 i = 0; i < RARE_MAX; i++) {
-		if (i >= rare->count)
+		if (i >= count)
 			break;
 		if (!rare->line[i])
 			continue;
@@ -103,12 +126,12 @@ __attribute__((noinline, weak)) int rare_and(__u32 first, __u32 at)
 	return 0;
 }
 
-/* The AND of rare_and; NULL where the table is broken. */
-__inline const struct secg_vector_line *rare_line(__u32 first, __u32 at)
+/* The line of rare_and; NULL where the table is broken. */
+__inline const struct secg_vector_line *rare_line(const struct query *q, __u32 at)
 {
 	struct scratch *scratch = scratch_get();
 
-	return scratch && !rare_and(first, at) ? &scratch->rare.match : 0;
+	return scratch && !rare_and(q, at) ? &scratch->rare.match : 0;
 }
 
 #endif

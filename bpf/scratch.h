@@ -87,7 +87,22 @@ struct sender {
 	__u8 zero[2];
 };
 
+/* What became of a packet on its way through the steps of the verdict. */
+struct outcome {
+	__u32 rule;    /* word of the rule that decided or opened its session; 0: none */
+	__u32 watch;   /* key of secg_watch for what decided */
+	__u8 reason;   /* enum secg_reason */
+	__u8 action;   /* enum secg_action of the rule or default that decided */
+	__u8 what;     /* TELL_* */
+	__u8 is_known; /* a session has decided */
+	__u8 is_cut;   /* its session fell to a policy change: what drops it now is that */
+	__u8 is_again; /* a SYN on a live session: the rules are asked, nothing opens */
+	__u8 zero[2];
+};
+
 struct scratch {
+	struct packet packet; /* that is judged */
+	struct outcome outcome;
 	struct secg_flow_key key; /* of the flow that is looked up, opened, moved or ended */
 	struct rare rare;
 	struct sender sender;

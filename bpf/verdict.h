@@ -108,16 +108,12 @@ __inline int infra_packet(struct outcome *o, struct hook_context *ctx, const str
 }
 
 /* Session, related error, fragment, rules. */
-__inline void judge_flow(struct outcome *o, struct hook_context *ctx, const struct guard *g,
-			 const struct secg_port *port, const struct packet *p)
+__inline void judge_flow(struct scratch *scratch, struct hook_context *ctx, const struct guard *g,
+			 const struct secg_port *port)
 {
-	struct scratch *scratch = scratch_get();
+	const struct packet *p = &scratch->packet;
+	struct outcome *o = &scratch->outcome;
 	struct session found;
-
-	if (!scratch) {
-		o->reason = SECG_REASON_UNDECIDED;
-		return;
-	}
 
 	if (p->fragment == FRAGMENT_LATER) {
 		fragment_later(g, p, o);
@@ -146,12 +142,15 @@ __inline void judge_flow(struct outcome *o, struct hook_context *ctx, const stru
 }
 
 /* Everything between parser and counters. */
-__inline void judge(struct outcome *o, struct hook_context *ctx, const struct guard *g,
-		    const struct secg_port *port, const struct packet *p)
+__inline void judge(struct scratch *scratch, struct hook_context *ctx, const struct guard *g,
+		    const struct secg_port *port)
 {
+	const struct packet *p = &scratch->packet;
+	struct outcome *o = &scratch->outcome;
+
 	if (infra_packet(o, ctx, g, port, p))
 		return;
-	judge_flow(o, ctx, g, port, p);
+	judge_flow(scratch, ctx, g, port);
 	if (p->fragment == FRAGMENT_FIRST)
 		fragment_first(g, p, o);
 	if (o->reason == SECG_REASON_NONE || is_refused(o->reason))
@@ -171,8 +170,9 @@ __inline int verdict(struct hook_context *ctx, const struct frame *f,
 		     const struct secg_ifindex *entry, __u32 direction)
 {
 	const struct secg_port *port;
-	struct outcome o = {};
-	struct packet packet = {}, *p = &packet;
+	struct scratch *scratch = scratch_get();
+	struct outcome *o;
+	struct packet *p;
 	struct guard g;
 	struct arrival arrival = {
 		.ifindex = entry ? entry->ifindex : 0,
@@ -182,24 +182,30 @@ __inline int verdict(struct hook_context *ctx, const struct frame *f,
 		.is_l3 = f->is_l3,
 	};
 
-	o.reason = parse(ctx, p, f);
+	if (!scratch) /* cannot be */
+		return 1;
+	p = &scratch->packet;
+	o = &scratch->outcome;
+	__builtin_memset(p, 0, sizeof(*p));
+	__builtin_memset(o, 0, sizeof(*o));
+	o->reason = parse(ctx, p, f);
 	port = guard_find(&g, &arrival);
 	if (!port)
-		o.reason = SECG_REASON_UNDECIDED;
+		o->reason = SECG_REASON_UNDECIDED;
 	else if (port->flags & SECG_PORT_RELEASED)
 		return released();
-	if (o.reason == SECG_REASON_NONE && (port->flags & SECG_PORT_VALID)) {
+	if (o->reason == SECG_REASON_NONE && (port->flags & SECG_PORT_VALID)) {
 		g.now = now_ticks();
 		if (direction == SECG_FROM)
-			o.reason = antispoof(ctx, &g, port, p);
-		if (o.reason == SECG_REASON_NONE)
-			judge(&o, ctx, &g, port, p);
+			o->reason = antispoof(ctx, &g, port, p);
+		if (o->reason == SECG_REASON_NONE)
+			judge(scratch, ctx, &g, port);
 	}
-	account(g.id, g.direction, p, o.reason);
-	outcome_tell(&o, ctx, &g, p, &arrival);
-	TRACE(reason, o.reason);
-	TRACE(rule, o.rule & SECG_RULE_NUMBER_MASK);
-	return o.reason != SECG_REASON_NONE;
+	account(g.id, g.direction, p, o->reason);
+	outcome_tell(o, ctx, &g, p, &arrival);
+	TRACE(reason, o->reason);
+	TRACE(rule, o->rule & SECG_RULE_NUMBER_MASK);
+	return o->reason != SECG_REASON_NONE;
 }
 
 #endif
