@@ -78,6 +78,21 @@ FOR_ALL(test_echo)
 	assert_int_equal(rig_sessions(rig, NULL, 0), 1);
 }
 
+/* A query is no answer, also where identifier and type are one number and the keys are the same. */
+FOR_ALL(test_echo_whose_identifier_is_its_type)
+{
+	const uint32_t number = family == 6 ? 128 << 8 : 8 << 8;
+
+	policy("{'id': 'r', 'action': 'allow', 'protocol': 'ping'}", "");
+	for (int i = 0; i < 2; i++) {
+		OUT(PASS, ETH, AB(), ECHO(number));
+		BACK(DEFAULT, ETH, BA(), ECHO(number));
+		OUT(DEFAULT, ETH, AB(), REPLY(number));
+		BACK(PASS, ETH, BA(), REPLY(number));
+	}
+	assert_int_equal(hits("a/r"), 4);
+}
+
 FOR_ALL(test_icmp_queries)
 {
 	if (family == 6)
@@ -384,6 +399,7 @@ int main(void)
 		TEST(test_other_protocols_with_ports),
 		TEST(test_protocols_by_address),
 		TEST(test_echo),
+		TEST(test_echo_whose_identifier_is_its_type),
 		TEST(test_icmp_queries),
 		TEST(test_icmp_type_and_code),
 		TEST(test_key),
