@@ -48,13 +48,17 @@ __inline int answers_again(const struct session *found, const struct packet *p, 
 	       (__u16)p->ack == found->flow->a.syn;
 }
 
+/* Nothing is known of the other side but what it was sent. */
+__inline int is_unanswered(const struct session *found)
+{
+	return flow_phase(found->word) == SECG_FLOW_NEW &&
+	       !(found->word & (SECG_FLOW_SYN_REPLY | SECG_FLOW_PICKUP));
+}
+
 __inline int tcp_rst_is_believed(const struct session *found, const struct packet *p, __u32 side)
 {
-	__u32 unanswered = flow_phase(found->word) == SECG_FLOW_NEW &&
-			   !(found->word & (SECG_FLOW_SYN_REPLY | SECG_FLOW_PICKUP));
-
 	/* RFC 9293 §3.10.7.3: in SYN-SENT a reset counts when it acknowledges the SYN. */
-	if (unanswered && side == SECG_REPLY)
+	if (is_unanswered(found) && side == SECG_REPLY)
 		return (p->tcp_flags & TCP_ACK) &&
 		       p->ack - found->flow->a.edge[SECG_REPLY] < RST_WINDOW_BYTES;
 	return p->seq - found->flow->a.edge[!side] < RST_WINDOW_BYTES;
@@ -77,12 +81,27 @@ __inline __u32 tcp_fins(__u32 word, __u8 flags, __u32 side)
 	return word;
 }
 
+/*
+ * A peer that still knows an older connection answers the SYN with a challenge, which the reset answers by
+ * its number (RFC 9293 §3.5.1). The SYN will be repeated: the session stays. Until there is an answer the
+ * opener has acknowledged nothing, and its edge keeps that number.
+ */
+__inline int ends_an_older_one(const struct session *found, const struct packet *p, __u32 side)
+{
+	__u32 challenge = found->flow->a.edge[SECG_ORIG];
+
+	return side == SECG_ORIG && challenge && p->seq == challenge && is_unanswered(found);
+}
+
 __inline enum step tcp_half_open(struct session *found, const struct packet *p, __u32 side)
 {
 	__u8 flags = p->tcp_flags;
 
-	if (flags & TCP_RST)
+	if (flags & TCP_RST) {
+		if (ends_an_older_one(found, p, side))
+			return STEP_STAY;
 		return tcp_rst_is_believed(found, p, side) ? STEP_END : STEP_RST_WINDOW;
+	}
 	if (side == SECG_ORIG) {
 		if (is_opening_syn(flags)) {
 			if (found->word &
@@ -102,7 +121,10 @@ __inline enum step tcp_half_open(struct session *found, const struct packet *p, 
 		session_become(found, found->word | SECG_FLOW_SYN_REPLY);
 		return STEP_STAY;
 	}
-	tcp_edge(found, p, side);
+	if (is_unanswered(found))
+		found->flow->a.edge[SECG_ORIG] = p->ack;
+	else
+		tcp_edge(found, p, side);
 	if (found->word & SECG_FLOW_PICKUP)
 		return STEP_PROMOTE;
 	session_become(found, tcp_fins(found->word, flags, side));

@@ -222,6 +222,24 @@ FOR_ALL(test_peer_has_forgotten_and_refuses)
 	IS(ESTABLISHED, CLOSING);
 }
 
+/* A connection that only the peer still knows: its challenge is answered by a reset, and the SYN repeated. */
+FOR_ALL(test_peer_has_not_forgotten)
+{
+	policy(TO_B, "");
+	OUT_TCP(PASS, SYN, .seq = 2000000000);
+	BACK_TCP(PASS, ACK, .seq = 501, .ack = 101);
+	OUT_TCP(TCP_RST_WINDOW, RST, .seq = 100);
+	OUT_TCP(PASS, RST, .seq = 101);
+	IS(NEW, NEW);
+	/* The peer may refuse the SYN itself, which that has not changed. */
+	BACK_TCP(TCP_RST_WINDOW, RST | ACK, .seq = 0, .ack = 101);
+	OUT_TCP(PASS, SYN, .seq = 2000000000);
+	BACK_TCP(PASS, SYN | ACK, .seq = 700, .ack = 2000000001);
+	OUT_TCP(TCP_RST_WINDOW, RST, .seq = 101);
+	OUT_TCP(PASS, ACK, .seq = 2000000001, .ack = 701);
+	IS(ESTABLISHED, ESTABLISHED);
+}
+
 /* Both sides open at once (RFC 9293 §3.5). */
 FOR_ALL(test_simultaneous_open)
 {
@@ -499,6 +517,7 @@ int main(void)
 		TEST(test_syn_on_established_runs_the_rules),
 		TEST(test_peer_has_forgotten),
 		TEST(test_peer_has_forgotten_and_refuses),
+		TEST(test_peer_has_not_forgotten),
 		TEST(test_simultaneous_open),
 		TEST(test_rst_in_window),
 		TEST(test_rst_out_of_window),
