@@ -73,7 +73,9 @@ __inline void act(struct outcome *o, struct hook_context *ctx, const struct guar
 		refuse(o, o->action);
 		return;
 	}
-	if (o->action == SECG_ACTION_ALLOW && p->l4 == L4_ICMP_ERROR && o->rule) {
+	/* Not by what audit makes of a refusal: it drops nothing. */
+	if (o->action == SECG_ACTION_ALLOW && p->l4 == L4_ICMP_ERROR && o->rule &&
+	    !(o->what & TELL_AUDIT)) {
 		o->reason = SECG_REASON_ICMP_UNRELATED;
 		return;
 	}

@@ -70,6 +70,16 @@ FOR_ALL(test_unrelated_and_rules)
 	NO_SESSION();
 }
 
+/* What would be refused is not dropped for another reason while that is only audited. */
+FOR_ALL(test_unrelated_and_audited)
+{
+	policy("{'id': 'no', 'action': 'drop'}", ", 'audit': true");
+	OUT(PASS, ETH, IP(C, A), UNREACHABLE, AB(), UDP(1000, 53));
+	assert_int_equal(hits("a/no"), 1);
+	BACK(PASS, ETH, IP(C, A), UNREACHABLE, AB(), UDP(1000, 53));
+	NO_SESSION();
+}
+
 /* An error about a reply goes to who replied. */
 FOR_ALL(test_about_a_reply)
 {
@@ -231,6 +241,7 @@ int main(void)
 		TEST(test_related),
 		TEST(test_unrelated),
 		TEST(test_unrelated_and_rules),
+		TEST(test_unrelated_and_audited),
 		TEST(test_about_a_reply),
 		TEST(test_every_type),
 		TEST(test_every_protocol),

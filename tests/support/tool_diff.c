@@ -189,7 +189,8 @@ static enum secg_reason expect(struct trial *trial, const struct port *port,
 		return list->is_given && is_refusal(list->otherwise) && !port->is_audited
 			       ? SECG_REASON_DEFAULT
 			       : SECG_REASON_NONE;
-	if (verdict->action == SECG_ACTION_ALLOW && is_icmp_error(packet))
+	if (verdict->action == SECG_ACTION_ALLOW && is_icmp_error(packet) &&
+	    !(verdict->flags & SECG_ENTRY_AUDIT))
 		return SECG_REASON_ICMP_UNRELATED;
 	++*expected_of(trial, list, verdict->slot);
 	if (verdict->action == SECG_ACTION_REJECT)
