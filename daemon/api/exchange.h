@@ -32,6 +32,9 @@ bool collection_list(struct exchange *exchange);
 bool collection_get(struct exchange *exchange);
 bool collection_put(struct exchange *exchange);
 bool collection_delete(struct exchange *exchange);
+/* members_resource.c */
+bool members_resource_get(struct exchange *exchange);
+bool members_resource_post(struct exchange *exchange);
 /* sessions_resource.c */
 bool sessions_resource_get(struct exchange *exchange);
 bool sessions_resource_delete(struct exchange *exchange);

@@ -58,6 +58,12 @@ static const struct route routes[] = {
 	},
 	COLLECTION("acls", OBJECT_ACL),
 	COLLECTION("groups", OBJECT_GROUP),
+	{
+		.segments = {"v1", "groups", "*", "members"},
+		.handlers = {[METHOD_GET] = members_resource_get,
+			     [METHOD_POST] = members_resource_post},
+		.parameters = {[METHOD_POST] = write_parameters},
+	},
 	COLLECTION("services", OBJECT_SERVICE),
 	COLLECTION("ports", OBJECT_PORT),
 	COLLECTION("security_groups", OBJECT_SECURITY_GROUP),

@@ -3,21 +3,26 @@
 #include "engine/batch.h"
 
 #include "engine/advice.h"
+#include "engine/member_change.h"
 #include "engine/usage.h"
 #include "model/document.h"
 
-void draft_init(struct draft *draft, const struct config *config, json_t *document, uint64_t etag)
+void draft_init(struct draft *draft, const struct config *config, json_t *document,
+		struct leases *leases, uint64_t etag, uint64_t now_ms)
 {
 	*draft = (struct draft){
 		.config = config,
 		.document = json_incref(document),
+		.leases = leases_ref(leases),
 		.etag = etag,
+		.now_ms = now_ms,
 	};
 }
 
 void draft_fini(struct draft *draft)
 {
 	json_decref(draft->document);
+	leases_unref(draft->leases);
 	config_freep(&draft->owned_config);
 	*draft = (struct draft){0};
 }
@@ -81,6 +86,20 @@ static bool check_delete(struct change *change, const struct draft *on)
 	return false;
 }
 
+/* What a change wants: a document, and the leases beside it. */
+struct wanted {
+	json_t *document;
+	struct leases *leases;
+	struct config *config;
+};
+
+static void wanted_fini(struct wanted *wanted)
+{
+	json_decref(wanted->document);
+	leases_unref(wanted->leases);
+	config_freep(&wanted->config);
+}
+
 static json_t *wanted_document(const struct change *change, const struct draft *on)
 {
 	switch (change->kind) {
@@ -92,31 +111,51 @@ static json_t *wanted_document(const struct change *change, const struct draft *
 		return document_with(on->document, change->object, change->name, change->document);
 	case CHANGE_DELETE:
 		return document_with(on->document, change->object, change->name, NULL);
+	case CHANGE_MEMBERS:
+	case CHANGE_EXPIRE:
+		break;
 	}
-	return NULL;
+	return json_incref(on->document);
 }
 
-/* Normalises what is wanted: 0, or negative errno with the answer in the result. */
-static int parse_wanted(struct change *change, const struct draft *on, struct config **ret_config)
+/* Leases of groups that go are gone with them. */
+static int wanted_init(struct wanted *wanted, struct change *change, const struct draft *on)
 {
-	json_t *wanted = wanted_document(change, on);
-	int r;
+	if (change->kind == CHANGE_MEMBERS)
+		return member_change_apply(change, on, &wanted->document, &wanted->leases);
+	wanted->document = wanted_document(change, on);
+	wanted->leases = leases_copy(on->leases);
+	if (!wanted->document || !wanted->leases)
+		return -ENOMEM;
+	if (change->kind == CHANGE_EXPIRE)
+		leases_expire(wanted->leases, on->now_ms);
+	leases_drop_strays(wanted->leases, wanted->document);
+	return 0;
+}
 
-	r = wanted ? config_parse(ret_config, wanted, NULL, &change->result.errors) : -ENOMEM;
-	json_decref(wanted);
+/* Reads and judges what is wanted: 0, or negative errno with the answer in the result. */
+static int parse_wanted(struct wanted *wanted, struct change *change, const struct draft *on)
+{
+	struct config_runtime runtime = {0};
+	int r = wanted_init(wanted, change, on);
+
+	if (r == 0) {
+		runtime.members = leases_members(wanted->leases, &runtime.member_count);
+		r = config_parse(&wanted->config, wanted->document, &runtime,
+				 &change->result.errors);
+		if (r < 0 && change->result.errors.count)
+			change->result.status = batch_status(&change->result.errors);
+	}
 	if (r < 0 && change->result.errors.count == 0)
 		refuse_memory(change);
-	else if (r < 0)
-		change->result.status = batch_status(&change->result.errors);
 	return r;
 }
 
-static void accept_change(struct change *change, const struct draft *on, struct config *config,
+static void accept_change(struct change *change, const struct draft *on, struct wanted *wanted,
 			  struct draft *ret_next)
 {
-	_cleanup_(config_freep) struct config *owned = config;
 	struct change_result *result = &change->result;
-	json_t *document = config_document(config);
+	json_t *document = config_document(wanted->config);
 
 	result->changes = document ? document_diff(on->document, document) : NULL;
 	if (!result->changes) {
@@ -126,8 +165,9 @@ static void accept_change(struct change *change, const struct draft *on, struct 
 	}
 	result->status = 200;
 	result->etag = on->etag;
-	result->is_changed = !json_equal(on->document, document);
-	if (advice_give(change, config) < 0) {
+	result->is_changed =
+		!json_equal(on->document, document) || !leases_are_same(on->leases, wanted->leases);
+	if (advice_give(change, wanted->config) < 0) {
 		json_decref(document);
 		refuse_memory(change);
 		return;
@@ -140,23 +180,25 @@ static void accept_change(struct change *change, const struct draft *on, struct 
 	if (!change->is_dry_run)
 		result->etag = on->etag + 1;
 	*ret_next = (struct draft){
-		.config = config,
+		.config = wanted->config,
 		.document = document,
+		.leases = TAKE_PTR(wanted->leases),
 		.etag = on->etag + 1,
+		.now_ms = on->now_ms,
 		.is_changed = true,
-		.owned_config = TAKE_PTR(owned),
+		.owned_config = TAKE_PTR(wanted->config),
 	};
 }
 
 void batch_judge(struct change *change, const struct draft *on, struct draft *ret_next)
 {
-	struct config *config = NULL;
+	_cleanup_(wanted_fini) struct wanted wanted = {0};
 
 	if (!check_if_match(change, on))
 		return;
 	if (change->kind == CHANGE_DELETE && !check_delete(change, on))
 		return;
-	if (parse_wanted(change, on, &config) < 0)
+	if (parse_wanted(&wanted, change, on) < 0)
 		return;
-	accept_change(change, on, config, ret_next);
+	accept_change(change, on, &wanted, ret_next);
 }

@@ -8,17 +8,21 @@
 #include <stdbool.h>
 
 #include "engine/engine.h"
+#include "engine/leases.h"
 
 /* The state as the batch has made it so far; config and document may be those of the live generation. */
 struct draft {
 	const struct config *config;
 	json_t *document;
+	struct leases *leases; /* owned reference */
 	uint64_t etag;
+	uint64_t now_ms;             /* of the clock of leases */
 	bool is_changed;             /* not the live state any more */
 	struct config *owned_config; /* what fini frees; NULL while nothing has changed */
 };
 
-void draft_init(struct draft *draft, const struct config *config, json_t *document, uint64_t etag);
+void draft_init(struct draft *draft, const struct config *config, json_t *document,
+		struct leases *leases, uint64_t etag, uint64_t now_ms);
 void draft_fini(struct draft *draft);
 
 /*

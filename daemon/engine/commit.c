@@ -25,16 +25,18 @@ static void batch_fini(struct batch *batch)
 	draft_fini(&batch->draft);
 }
 
-/* A generation and the claims it was built for. */
+/* A generation, and the claims and leases it was built for. */
 struct next {
 	struct generation *generation;
 	struct claims *claims;
+	struct leases *leases;
 };
 
 static void next_fini(struct next *next)
 {
 	generation_freep(&next->generation);
 	claims_freep(&next->claims);
+	leases_unrefp(&next->leases);
 }
 
 static int build_next(struct engine *engine, const struct draft *draft, struct next *next,
@@ -43,6 +45,7 @@ static int build_next(struct engine *engine, const struct draft *draft, struct n
 	struct next_request request = {
 		.config = draft->owned_config,
 		.document = draft->document,
+		.leases = draft->leases,
 		.number = engine->live->number + 1,
 		.etag = draft->etag,
 	};
@@ -51,6 +54,7 @@ static int build_next(struct engine *engine, const struct draft *draft, struct n
 	if (r < 0)
 		return r;
 	request.claims = next->claims;
+	next->leases = leases_ref(draft->leases);
 	return next_build(&next->generation, engine, &request, reterr);
 }
 
@@ -168,7 +172,8 @@ static void judge_all(struct batch *batch)
 {
 	const struct generation *live = batch->engine->live;
 
-	draft_init(&batch->draft, live->config, live->document, live->etag);
+	draft_init(&batch->draft, live->config, live->document, batch->engine->leases, live->etag,
+		   change_now_ms());
 	batch->first_changed = batch->count;
 	for (size_t i = 0; i < batch->count; i++)
 		judge(batch, i);
@@ -212,6 +217,8 @@ static int go_live(struct engine *engine, struct next *next, struct recheck_coun
 	next->generation = NULL;
 	claims_freep(&engine->claims);
 	engine->claims = TAKE_PTR(next->claims);
+	leases_unref(engine->leases);
+	engine->leases = TAKE_PTR(next->leases);
 	recheck(engine, old, ret_sessions);
 	limits_recount(engine);
 	guards_follow(engine, TAKE_PTR(guards));
@@ -317,7 +324,8 @@ void engine_commit(struct engine *engine)
 	engine->queue_count = 0;
 	run(engine, changes, count);
 	for (size_t i = 0; i < count; i++) {
-		changes[i]->done(changes[i], changes[i]->data);
+		if (changes[i]->done)
+			changes[i]->done(changes[i], changes[i]->data);
 		change_free(changes[i]);
 	}
 	flip_settle(engine);

@@ -160,7 +160,8 @@ static int build_stored(struct engine *engine, struct generation **ret_next, boo
 {
 	_cleanup_(config_freep) struct config *config = NULL;
 	struct generation *live = engine->live;
-	struct next_request request = {.document = live->document, .etag = live->etag};
+	struct next_request request = {
+		.document = live->document, .leases = engine->leases, .etag = live->etag};
 	int r;
 
 	r = config_parse(&config, live->document, NULL, reterr);
@@ -236,7 +237,8 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	if (!engine)
 		return say(-ENOMEM, message, "the engine cannot start", strerror(ENOMEM));
 	engine->inject = options->inject;
-	r = listen_open(engine);
+	engine->leases = leases_new();
+	r = engine->leases ? listen_open(engine) : -ENOMEM;
 	if (r < 0)
 		return say(r, message, "the engine cannot start", strerror(-r));
 	r = load(engine, options->state_directory, message);
@@ -268,6 +270,7 @@ void engine_close(struct engine *engine)
 	for (size_t i = 0; i < engine->queue_count; i++)
 		change_free(engine->queue[i]);
 	listen_close(engine);
+	leases_unref(engine->leases);
 	flip_store_owed(engine);
 	flip_stored_fini(engine);
 	net_closep(&engine->net);
@@ -308,6 +311,7 @@ void engine_tick(struct engine *engine)
 	flip_store_owed(engine);
 	dp_sessions_sweep(engine->dp, SWEEP_BUDGET, reject_reset, engine);
 	limits_recount(engine);
+	change_expired(engine);
 	listen_tick(engine);
 }
 

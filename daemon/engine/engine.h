@@ -55,6 +55,8 @@ enum change_kind {
 	CHANGE_MERGE,   /* PATCH /v1/config: document */
 	CHANGE_SET,     /* PUT of one object: kind, name, document */
 	CHANGE_DELETE,  /* DELETE of one object: kind, name */
+	CHANGE_MEMBERS, /* POST of members of a group: name, document */
+	CHANGE_EXPIRE,  /* the daemon itself: members whose time is over go */
 };
 
 struct change_result {
@@ -80,7 +82,7 @@ struct change {
 	char *name;
 	json_t *document;
 	struct change_result result;
-	/* Called once, from engine_commit, when the result is there; the change is freed after it. */
+	/* NULL: nobody waits for it. Called once, from engine_commit, when the result is there; the change is freed after it. */
 	void (*done)(struct change *change, void *data);
 	void *data;
 };
@@ -97,6 +99,11 @@ bool engine_has_pending(const struct engine *engine);
  * that those before it made; one that is refused changes nothing. Then calls each `done`.
  */
 void engine_commit(struct engine *engine);
+
+/* Members of a group that have a time, and the seconds that are left of it. */
+void engine_each_lease(const struct engine *engine, const char *group,
+		       void (*each)(const struct prefix *prefix, double expires_s, void *data),
+		       void *data);
 
 /* ── reads ──────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -18,6 +18,7 @@
 #include "engine/claim.h"
 #include "engine/engine.h"
 #include "engine/generation.h"
+#include "engine/leases.h"
 #include "engine/listen.h"
 #include "engine/reject.h"
 #include "net/inject.h"
@@ -54,6 +55,7 @@ struct engine {
 	struct dp *dp;
 	struct net *net;
 	struct generation *live;
+	struct leases *leases;     /* members with a time, in the live configuration */
 	struct claims *claims;     /* of the live configuration, as of the last look at the links */
 	struct store_state stored; /* what the store has, where that is not the live generation */
 	bool has_stored;
@@ -129,6 +131,7 @@ uint32_t next_pickup_end(const struct engine *engine, const struct port *port);
 struct next_request {
 	struct config *config; /* without instances; stays the caller's */
 	json_t *document;
+	const struct leases *leases;
 	const struct claims *claims;
 	uint64_t number;
 	uint64_t etag;
@@ -193,6 +196,13 @@ void leftovers_detach_unwanted(struct engine *engine);
 /* At start, once the guards are attached: interfaces renamed while no daemon ran have hooks of ports that
  * wait, or are elsewhere now. */
 void leftovers_release_strays(struct engine *engine);
+
+/* ── change.c ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* The clock of leases: it goes on while the machine sleeps. */
+uint64_t change_now_ms(void);
+/* Every second: members whose time is over leave their groups, by a commit of their own. */
+void change_expired(struct engine *engine);
 
 /* ── limits.c ───────────────────────────────────────────────────────────────────────────────────── */
 

@@ -223,10 +223,12 @@ static int hand_over(const struct engine *engine, struct generation *next,
  * so that everything is read anew; else everything is shared.
  */
 static int configure(struct config **ret_config, struct config *config, const json_t *document,
-		     const struct claims *claims, struct errors *reterr)
+		     const struct leases *leases, const struct claims *claims,
+		     struct errors *reterr)
 {
 	struct config_runtime runtime = claims_runtime(claims);
 
+	runtime.members = leases_members(leases, &runtime.member_count);
 	if (claims_have_members(claims))
 		return config_parse(ret_config, document, &runtime, reterr);
 	return config_with_instances(ret_config, config, &runtime);
@@ -250,7 +252,8 @@ int next_build(struct generation **ret_generation, const struct engine *engine,
 	};
 	int r;
 
-	r = configure(&config, request->config, request->document, request->claims, reterr);
+	r = configure(&config, request->config, request->document, request->leases, request->claims,
+		      reterr);
 	if (r < 0)
 		return r;
 	r = generation_build(&generation, config, request->document, &context, reterr);

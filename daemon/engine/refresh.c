@@ -63,6 +63,7 @@ static int rebuild(struct engine *engine, char message[DP_MESSAGE_SIZE])
 	const struct next_request request = {
 		.config = claims_config(engine->claims),
 		.document = engine->live->document,
+		.leases = engine->leases,
 		.claims = engine->claims,
 		.number = engine->live->number + 1,
 		.etag = engine->live->etag,

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Changes of members. */
+#include "engine/member_change.h"
+
+#include <string.h>
+
+#include "model/document.h"
+#include "model/member_request.h"
+
+/* A list of prefixes by their text. */
+struct prefix_list {
+	json_t *list;
+	json_t *index; /* text ─► true */
+};
+
+static void prefix_list_fini(struct prefix_list *prefixes)
+{
+	json_decref(prefixes->list);
+	json_decref(prefixes->index);
+}
+
+static int prefix_list_add(struct prefix_list *prefixes, const char *text)
+{
+	if (json_object_get(prefixes->index, text))
+		return 0;
+	if (json_object_set_new(prefixes->index, text, json_true()) < 0 ||
+	    json_array_append_new(prefixes->list, json_string(text)) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* The normalised list of a group without what goes. */
+static int prefix_list_init(struct prefix_list *prefixes, const json_t *old,
+			    const struct member_request *request)
+{
+	json_auto_t *gone = json_object();
+	char text[PREFIX_STRING_SIZE];
+	json_t *item;
+	size_t i;
+
+	prefixes->list = json_array();
+	prefixes->index = json_object();
+	if (!gone || !prefixes->list || !prefixes->index)
+		return -ENOMEM;
+	for (i = 0; i < request->remove_count; i++) {
+		prefix_format(text, &request->remove[i].prefix);
+		if (json_object_set_new(gone, text, json_true()) < 0)
+			return -ENOMEM;
+	}
+	json_array_foreach((json_t *)old, i, item)
+	{
+		const char *known = json_string_value(item);
+
+		if (!json_object_get(gone, known) && prefix_list_add(prefixes, known) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int apply_for_good(const struct draft *on, const char *name, const json_t *group,
+			  const struct member_request *request, json_t **ret_document)
+{
+	_cleanup_(prefix_list_fini) struct prefix_list prefixes = {0};
+	json_auto_t *changed = json_copy((json_t *)group);
+	char text[PREFIX_STRING_SIZE];
+	int r = prefix_list_init(&prefixes, json_object_get(group, "prefixes"), request);
+
+	for (size_t i = 0; i < request->add_count && r == 0; i++) {
+		prefix_format(text, &request->add[i].prefix);
+		if (!request->add[i].ttl_s)
+			r = prefix_list_add(&prefixes, text);
+	}
+	if (r < 0 || !changed)
+		return -ENOMEM;
+	/* A group that had no `prefixes` gets none for members that pass. */
+	if ((json_array_size(prefixes.list) || json_object_get(group, "prefixes")) &&
+	    json_object_set(changed, "prefixes", prefixes.list) < 0)
+		return -ENOMEM;
+	*ret_document = document_with(on->document, OBJECT_GROUP, name, changed);
+	return *ret_document ? 0 : -ENOMEM;
+}
+
+static int apply_leases(struct leases *leases, const char *name,
+			const struct member_request *request, uint64_t now_ms)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < request->remove_count; i++)
+		leases_remove(leases, name, &request->remove[i].prefix);
+	for (size_t i = 0; i < request->add_count && r == 0; i++) {
+		const struct member_item *item = &request->add[i];
+
+		if (item->ttl_s)
+			r = leases_set(leases, name, &item->prefix,
+				       now_ms + UINT64_C(1000) * item->ttl_s);
+		else
+			leases_remove(leases, name, &item->prefix);
+	}
+	return r;
+}
+
+static int refuse_lease(struct change *change)
+{
+	batch_refuse(change, 507, ERROR_LIMIT, "");
+	errors_fini(&change->result.errors);
+	errors_add(&change->result.errors, ERROR_LIMIT, "add",
+		   "there are %d members with a time already, and no more than that", LEASES_MAX);
+	return -EINVAL;
+}
+
+static int apply(struct change *change, const struct draft *on,
+		 const struct member_request *request, json_t **ret_document,
+		 struct leases **ret_leases)
+{
+	const json_t *groups = json_object_get(on->document, object_kind_names[OBJECT_GROUP]);
+	const json_t *group = json_object_get(groups, change->name);
+	_cleanup_(leases_unrefp) struct leases *leases = leases_copy(on->leases);
+	int r;
+
+	if (!group) {
+		change->result.status = 404;
+		errors_add(&change->result.errors, ERROR_NOT_FOUND, "path", "groups has no %s",
+			   change->name);
+		return -EINVAL;
+	}
+	if (!leases)
+		return -ENOMEM;
+	r = apply_leases(leases, change->name, request, on->now_ms);
+	if (r == -ENOSPC)
+		return refuse_lease(change);
+	if (r == 0)
+		r = apply_for_good(on, change->name, group, request, ret_document);
+	if (r < 0)
+		return r;
+	*ret_leases = TAKE_PTR(leases);
+	return 0;
+}
+
+int member_change_apply(struct change *change, const struct draft *on, json_t **ret_document,
+			struct leases **ret_leases)
+{
+	_cleanup_(member_request_fini) struct member_request request = {0};
+	int r = member_request_parse(&request, change->document, &change->result.errors);
+
+	if (r == -EINVAL)
+		change->result.status = batch_status(&change->result.errors);
+	return r < 0 ? r : apply(change, on, &request, ret_document, ret_leases);
+}
