@@ -118,19 +118,17 @@ static json_t *wanted_document(const struct change *change, const struct draft *
 	return json_incref(on->document);
 }
 
-/* Leases of groups that go are gone with them. */
+/* Leases of groups that go are gone with them. Those that have ended wait for the change that says so. */
 static int wanted_init(struct wanted *wanted, struct change *change, const struct draft *on)
 {
+	uint64_t now_ms = change->kind == CHANGE_EXPIRE ? on->now_ms : 0;
+
 	if (change->kind == CHANGE_MEMBERS)
 		return member_change_apply(change, on, &wanted->document, &wanted->leases);
 	wanted->document = wanted_document(change, on);
-	wanted->leases = leases_copy(on->leases);
-	if (!wanted->document || !wanted->leases)
+	if (!wanted->document)
 		return -ENOMEM;
-	if (change->kind == CHANGE_EXPIRE)
-		leases_expire(wanted->leases, on->now_ms);
-	leases_drop_strays(wanted->leases, wanted->document);
-	return 0;
+	return leases_keep(&wanted->leases, on->leases, now_ms, wanted->document);
 }
 
 /* Reads and judges what is wanted: 0, or negative errno with the answer in the result. */
@@ -174,6 +172,8 @@ static void accept_change(struct change *change, const struct draft *on, struct 
 	}
 	if (!result->is_changed) {
 		json_decref(document);
+		if (!change->is_dry_run)
+			ret_next->leases = TAKE_PTR(wanted->leases);
 		return;
 	}
 	/* A dry run makes no state that anyone could name. */

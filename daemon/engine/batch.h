@@ -28,7 +28,8 @@ void draft_fini(struct draft *draft);
 /*
  * Judges a change. Fills status, errors, is_changed, changes and etag of its result. When it is accepted
  * and changes something, *ret_next is the state that it makes (to be released with draft_fini); otherwise
- * *ret_next is left alone. A dry run is judged the same way.
+ * *ret_next is left alone but for its leases, which may end later than those of the draft and take their
+ * place. A dry run is judged the same way, and gives no leases alone.
  */
 void batch_judge(struct change *change, const struct draft *on, struct draft *ret_next);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes as they wait for the next commit. */
-#include <string.h>
-#include <time.h>
-
 #include "engine/batch.h"
 #include "engine/internal.h"
 
@@ -42,47 +39,4 @@ int engine_submit(struct engine *engine, struct change *change)
 bool engine_has_pending(const struct engine *engine)
 {
 	return engine->queue_count > 0;
-}
-
-/* ── members with a time ────────────────────────────────────────────────────────────────────────── */
-
-uint64_t change_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-/* Without room or memory the next second tries again. Others that wait are committed along. */
-void change_expired(struct engine *engine)
-{
-	_cleanup_(change_freep) struct change *change = NULL;
-
-	if (!leases_has_ended(engine->leases, change_now_ms()))
-		return;
-	change = change_new();
-	if (!change)
-		return;
-	change->kind = CHANGE_EXPIRE;
-	if (engine_submit(engine, change) < 0)
-		return;
-	TAKE_PTR(change);
-	engine_commit(engine);
-}
-
-void engine_each_lease(const struct engine *engine, const char *group,
-		       void (*each)(const struct prefix *prefix, double expires_s, void *data),
-		       void *data)
-{
-	uint64_t now = change_now_ms();
-	size_t count;
-	const struct config_member *members = leases_members(engine->leases, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		uint64_t end = leases_end_ms(engine->leases, i);
-
-		if (strcmp(members[i].group, group) == 0)
-			each(&members[i].prefix, end > now ? (double)(end - now) / 1000 : 0, data);
-	}
 }

@@ -146,6 +146,19 @@ static void foresee(struct batch *batch, struct change *change)
 
 /* ── judging ────────────────────────────────────────────────────────────────────────────────────── */
 
+/* Members stay as they are, some of them longer: no generation of its own, but the fate of the draft. */
+static void renew(struct batch *batch, struct leases *leases)
+{
+	struct engine *engine = batch->engine;
+
+	leases_unref(batch->draft.leases);
+	batch->draft.leases = leases;
+	if (batch->draft.is_changed)
+		return;
+	leases_unref(engine->leases);
+	engine->leases = leases_ref(leases);
+}
+
 static void judge(struct batch *batch, size_t index)
 {
 	struct change *change = batch->changes[index];
@@ -153,7 +166,9 @@ static void judge(struct batch *batch, size_t index)
 
 	batch_judge(change, &batch->draft, &next);
 	if (!next.is_changed) {
-		if (change->result.status == 200 && change->is_dry_run)
+		if (next.leases)
+			renew(batch, TAKE_PTR(next.leases));
+		else if (change->result.status == 200 && change->is_dry_run)
 			foresee(batch, change);
 		return;
 	}
@@ -173,7 +188,7 @@ static void judge_all(struct batch *batch)
 	const struct generation *live = batch->engine->live;
 
 	draft_init(&batch->draft, live->config, live->document, batch->engine->leases, live->etag,
-		   change_now_ms());
+		   expiry_now_ms());
 	batch->first_changed = batch->count;
 	for (size_t i = 0; i < batch->count; i++)
 		judge(batch, i);
@@ -324,8 +339,7 @@ void engine_commit(struct engine *engine)
 	engine->queue_count = 0;
 	run(engine, changes, count);
 	for (size_t i = 0; i < count; i++) {
-		if (changes[i]->done)
-			changes[i]->done(changes[i], changes[i]->data);
+		changes[i]->done(changes[i], changes[i]->data);
 		change_free(changes[i]);
 	}
 	flip_settle(engine);

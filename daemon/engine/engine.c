@@ -311,7 +311,7 @@ void engine_tick(struct engine *engine)
 	flip_store_owed(engine);
 	dp_sessions_sweep(engine->dp, SWEEP_BUDGET, reject_reset, engine);
 	limits_recount(engine);
-	change_expired(engine);
+	expiry_tick(engine);
 	listen_tick(engine);
 }
 
@@ -340,7 +340,7 @@ const struct dp *engine_dp(const struct engine *engine)
 bool engine_is_healthy(const struct engine *engine)
 {
 	if (engine->is_store_broken || engine->is_path_broken || engine->is_net_broken ||
-	    engine->is_claim_broken)
+	    engine->is_claim_broken || engine->is_expiry_broken)
 		return false;
 	for (size_t i = 0; i < engine->guard_count; i++)
 		if (engine->guards[i].state == PORT_FAILED)

@@ -82,7 +82,7 @@ struct change {
 	char *name;
 	json_t *document;
 	struct change_result result;
-	/* NULL: nobody waits for it. Called once, from engine_commit, when the result is there; the change is freed after it. */
+	/* Called once, from engine_commit, when the result is there; the change is freed after it. */
 	void (*done)(struct change *change, void *data);
 	void *data;
 };

@@ -56,6 +56,7 @@ struct engine {
 	struct net *net;
 	struct generation *live;
 	struct leases *leases;     /* members with a time, in the live configuration */
+	bool is_expiry_broken;     /* some stay although their time is over */
 	struct claims *claims;     /* of the live configuration, as of the last look at the links */
 	struct store_state stored; /* what the store has, where that is not the live generation */
 	bool has_stored;
@@ -197,12 +198,12 @@ void leftovers_detach_unwanted(struct engine *engine);
  * wait, or are elsewhere now. */
 void leftovers_release_strays(struct engine *engine);
 
-/* ── change.c ───────────────────────────────────────────────────────────────────────────────────── */
+/* ── expiry.c ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* The clock of leases: it goes on while the machine sleeps. */
-uint64_t change_now_ms(void);
+uint64_t expiry_now_ms(void);
 /* Every second: members whose time is over leave their groups, by a commit of their own. */
-void change_expired(struct engine *engine);
+void expiry_tick(struct engine *engine);
 
 /* ── limits.c ───────────────────────────────────────────────────────────────────────────────────── */
 

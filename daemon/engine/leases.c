@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sorted array, so that two can be compared and one found. */
+/* Sorted arrays, so that two are compared, and one edited, in one pass. */
 #include "engine/leases.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct leases {
 	unsigned int references;
-	struct config_member *members; /* by group and prefix; `group` is owned */
-	uint64_t *ends;                /* ms, same index */
+	struct config_member
+		*members; /* by group and prefix; members of one group share its name */
+	uint64_t *ends;   /* ms, same index */
 	size_t count;
-	size_t capacity;
 };
+
+static struct leases *new_with_room(size_t capacity)
+{
+	_cleanup_(leases_unrefp) struct leases *leases = calloc(1, sizeof(*leases));
+
+	if (!leases)
+		return NULL;
+	leases->references = 1;
+	leases->members = calloc(capacity + 1, sizeof(*leases->members));
+	leases->ends = calloc(capacity + 1, sizeof(*leases->ends));
+	return leases->members && leases->ends ? TAKE_PTR(leases) : NULL;
+}
 
 struct leases *leases_new(void)
 {
-	struct leases *leases = calloc(1, sizeof(*leases));
-
-	if (leases)
-		leases->references = 1;
-	return leases;
+	return new_with_room(0);
 }
 
 struct leases *leases_ref(struct leases *leases)
@@ -28,12 +37,18 @@ struct leases *leases_ref(struct leases *leases)
 	return leases;
 }
 
+static bool has_name_of_last(const struct leases *leases, size_t index)
+{
+	return index > 0 && leases->members[index].group == leases->members[index - 1].group;
+}
+
 void leases_unref(struct leases *leases)
 {
 	if (!leases || --leases->references)
 		return;
-	for (size_t i = 0; i < leases->count; i++)
-		free((char *)leases->members[i].group);
+	for (size_t i = leases->count; i-- > 0;)
+		if (!has_name_of_last(leases, i))
+			free((char *)leases->members[i].group);
 	free(leases->members);
 	free(leases->ends);
 	free(leases);
@@ -50,151 +65,117 @@ static int prefix_compare(const struct prefix *a, const struct prefix *b)
 	return (a->length > b->length) - (a->length < b->length);
 }
 
-/* Where the member is, or would be. */
-static size_t place_of(const struct leases *leases, const char *group, const struct prefix *prefix,
-		       bool *ret_is_there)
+static int edit_compare(const void *a, const void *b)
 {
-	size_t first = 0, end = leases->count;
+	const struct lease_edit *x = a, *y = b;
+	int order = prefix_compare(&x->prefix, &y->prefix);
 
-	*ret_is_there = false;
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		const struct config_member *member = &leases->members[middle];
-		int order = strcmp(group, member->group);
-
-		if (order == 0)
-			order = prefix_compare(prefix, &member->prefix);
-		if (order == 0) {
-			*ret_is_there = true;
-			return middle;
-		}
-		if (order < 0)
-			end = middle;
-		else
-			first = middle + 1;
-	}
-	return first;
+	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* ── changing ───────────────────────────────────────────────────────────────────────────────────── */
-
-static int grow(struct leases *leases)
+/* Sorts them and leaves the last of each prefix. Returns how many these are. */
+static size_t settle(struct lease_edit *edits, size_t count)
 {
-	size_t capacity = leases->capacity ? 2 * leases->capacity : 16;
-	struct config_member *members;
-	uint64_t *ends;
+	size_t kept = 0;
 
-	if (leases->count < leases->capacity)
-		return 0;
-	members = reallocarray(leases->members, capacity, sizeof(*members));
-	if (!members)
-		return -ENOMEM;
-	leases->members = members;
-	ends = reallocarray(leases->ends, capacity, sizeof(*ends));
-	if (!ends)
-		return -ENOMEM;
-	leases->ends = ends;
-	leases->capacity = capacity;
-	return 0;
+	for (size_t i = 0; i < count; i++)
+		edits[i].rank = i;
+	qsort(edits, count, sizeof(*edits), edit_compare);
+	for (size_t i = 0; i < count; i++)
+		if (i + 1 == count || prefix_compare(&edits[i].prefix, &edits[i + 1].prefix) != 0)
+			edits[kept++] = edits[i];
+	return kept;
 }
 
-static int insert(struct leases *leases, size_t at, const char *group, const struct prefix *prefix,
+/* ── making ─────────────────────────────────────────────────────────────────────────────────────── */
+
+/* There is room; they come in order. */
+static int append(struct leases *leases, const char *group, const struct prefix *prefix,
 		  uint64_t end_ms)
 {
-	size_t behind = leases->count - at;
-	char *name;
-	int r;
+	struct config_member *member = &leases->members[leases->count];
+	const char *name = leases->count ? member[-1].group : NULL;
 
 	if (leases->count == LEASES_MAX)
 		return -ENOSPC;
-	r = grow(leases);
-	if (r < 0)
-		return r;
-	name = strdup(group);
+	if (!name || strcmp(name, group) != 0)
+		name = strdup(group);
 	if (!name)
 		return -ENOMEM;
-	memmove(&leases->members[at + 1], &leases->members[at], behind * sizeof(*leases->members));
-	memmove(&leases->ends[at + 1], &leases->ends[at], behind * sizeof(*leases->ends));
-	leases->members[at] = (struct config_member){.group = name, .prefix = *prefix};
-	leases->ends[at] = end_ms;
-	leases->count++;
+	*member = (struct config_member){.group = name, .prefix = *prefix};
+	leases->ends[leases->count++] = end_ms;
 	return 0;
 }
 
-int leases_set(struct leases *leases, const char *group, const struct prefix *prefix,
-	       uint64_t end_ms)
+static int append_old(struct leases *leases, const struct leases *old, size_t index)
 {
-	bool is_there;
-	size_t at = place_of(leases, group, prefix, &is_there);
-
-	if (!is_there)
-		return insert(leases, at, group, prefix, end_ms);
-	leases->ends[at] = end_ms;
-	return 0;
+	return append(leases, old->members[index].group, &old->members[index].prefix,
+		      old->ends[index]);
 }
 
-bool leases_remove(struct leases *leases, const char *group, const struct prefix *prefix)
+/* Below, at or above the edit, in the order of leases. */
+static int compare_with(const struct config_member *member, const char *group,
+			const struct lease_edit *edit)
 {
-	bool is_there;
-	size_t at = place_of(leases, group, prefix, &is_there);
-	size_t behind = leases->count - at - 1;
+	int order = strcmp(member->group, group);
 
-	if (!is_there)
-		return false;
-	free((char *)leases->members[at].group);
-	memmove(&leases->members[at], &leases->members[at + 1], behind * sizeof(*leases->members));
-	memmove(&leases->ends[at], &leases->ends[at + 1], behind * sizeof(*leases->ends));
-	leases->count--;
-	return true;
+	return order ? order : prefix_compare(&member->prefix, &edit->prefix);
 }
 
-struct leases *leases_copy(const struct leases *leases)
+int leases_edit(struct leases **ret_leases, const struct leases *leases, const char *group,
+		struct lease_edit *edits, size_t count)
 {
-	_cleanup_(leases_unrefp) struct leases *copy = leases_new();
+	_cleanup_(leases_unrefp) struct leases *next = new_with_room(leases->count + count);
+	size_t left = settle(edits, count);
+	size_t at = 0;
+	int r = next ? 0 : -ENOMEM;
 
-	for (size_t i = 0; copy && i < leases->count; i++)
-		if (insert(copy, i, leases->members[i].group, &leases->members[i].prefix,
-			   leases->ends[i]) < 0)
-			return NULL;
-	return TAKE_PTR(copy);
-}
-
-/* Keeps those for which `is_kept` holds. */
-static void filter(struct leases *leases,
-		   bool (*is_kept)(const struct leases *leases, size_t index, const void *data),
-		   const void *data)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < leases->count; i++) {
-		if (!is_kept(leases, i, data)) {
-			free((char *)leases->members[i].group);
-			continue;
-		}
-		leases->members[count] = leases->members[i];
-		leases->ends[count++] = leases->ends[i];
+	for (size_t i = 0; i < left && r == 0; i++) {
+		while (at < leases->count && r == 0 &&
+		       compare_with(&leases->members[at], group, &edits[i]) < 0)
+			r = append_old(next, leases, at++);
+		if (at < leases->count && compare_with(&leases->members[at], group, &edits[i]) == 0)
+			at++;
+		if (r == 0 && edits[i].end_ms)
+			r = append(next, group, &edits[i].prefix, edits[i].end_ms);
 	}
-	leases->count = count;
+	while (at < leases->count && r == 0)
+		r = append_old(next, leases, at++);
+	if (r == 0)
+		*ret_leases = TAKE_PTR(next);
+	return r;
 }
 
-static bool is_running(const struct leases *leases, size_t index, const void *now_ms)
+static bool is_kept(const struct leases *leases, size_t index, uint64_t now_ms,
+		    const json_t *groups)
 {
-	return leases->ends[index] > *(const uint64_t *)now_ms;
+	return leases->ends[index] > now_ms &&
+	       json_object_get(groups, leases->members[index].group);
 }
 
-void leases_expire(struct leases *leases, uint64_t now_ms)
+int leases_keep(struct leases **ret_leases, struct leases *leases, uint64_t now_ms,
+		const json_t *document)
 {
-	filter(leases, is_running, &now_ms);
-}
+	const json_t *groups = json_object_get(document, object_kind_names[OBJECT_GROUP]);
+	_cleanup_(leases_unrefp) struct leases *next = NULL;
+	size_t kept = 0;
+	int r = 0;
 
-static bool has_group(const struct leases *leases, size_t index, const void *groups)
-{
-	return json_object_get(groups, leases->members[index].group);
-}
-
-void leases_drop_strays(struct leases *leases, const json_t *document)
-{
-	filter(leases, has_group, json_object_get(document, object_kind_names[OBJECT_GROUP]));
+	for (size_t i = 0; i < leases->count; i++)
+		kept += is_kept(leases, i, now_ms, groups);
+	if (kept == leases->count) {
+		*ret_leases = leases_ref(leases);
+		return 0;
+	}
+	next = new_with_room(kept);
+	if (!next)
+		return -ENOMEM;
+	for (size_t i = 0; i < leases->count && r == 0; i++)
+		if (is_kept(leases, i, now_ms, groups))
+			r = append_old(next, leases, i);
+	if (r == 0)
+		*ret_leases = TAKE_PTR(next);
+	return r;
 }
 
 /* ── reading ────────────────────────────────────────────────────────────────────────────────────── */
@@ -202,7 +183,7 @@ void leases_drop_strays(struct leases *leases, const json_t *document)
 bool leases_has_ended(const struct leases *leases, uint64_t now_ms)
 {
 	for (size_t i = 0; i < leases->count; i++)
-		if (!is_running(leases, i, &now_ms))
+		if (leases->ends[i] <= now_ms)
 			return true;
 	return false;
 }
@@ -211,7 +192,7 @@ bool leases_are_same(const struct leases *a, const struct leases *b)
 {
 	if (a->count != b->count)
 		return false;
-	for (size_t i = 0; i < a->count; i++)
+	for (size_t i = 0; a != b && i < a->count; i++)
 		if (strcmp(a->members[i].group, b->members[i].group) != 0 ||
 		    prefix_compare(&a->members[i].prefix, &b->members[i].prefix) != 0)
 			return false;

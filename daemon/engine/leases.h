@@ -14,7 +14,7 @@
 
 #define LEASES_MAX 65536
 
-/* Reference counted and immutable, so that a draft can share the live ones. */
+/* Reference counted and immutable, so that drafts and generations share them. */
 struct leases;
 
 struct leases *leases_new(void); /* none; NULL: no memory */
@@ -22,22 +22,28 @@ struct leases *leases_ref(struct leases *leases);
 void leases_unref(struct leases *leases);
 DEFINE_CLEANUP(struct leases *, leases_unref);
 
-/* A copy to be changed by the functions below. NULL: no memory. */
-struct leases *leases_copy(const struct leases *leases);
-/* Makes or extends one. -ENOSPC: there are LEASES_MAX; -ENOMEM. */
-int leases_set(struct leases *leases, const char *group, const struct prefix *prefix,
-	       uint64_t end_ms);
-/* True: there was one. */
-bool leases_remove(struct leases *leases, const char *group, const struct prefix *prefix);
-/* Removes those that have ended at `now_ms`, and those whose group is not in the document. */
-void leases_expire(struct leases *leases, uint64_t now_ms);
-void leases_drop_strays(struct leases *leases, const json_t *document);
+/* What becomes of one prefix in a group. */
+struct lease_edit {
+	struct prefix prefix;
+	uint64_t end_ms; /* of the lease that is made or gets another end; 0: there is none */
+	size_t rank;     /* set by leases_edit */
+};
 
-/* Whether leases_expire would remove any. */
+/*
+ * The leases with edits of one group, of which the last of a prefix counts; sorts `edits`. -ENOSPC: more
+ * than LEASES_MAX; -ENOMEM.
+ */
+int leases_edit(struct leases **ret_leases, const struct leases *leases, const char *group,
+		struct lease_edit *edits, size_t count);
+/* Those that still run at `now_ms` and whose group the document has; the same ones where that is all. -ENOMEM. */
+int leases_keep(struct leases **ret_leases, struct leases *leases, uint64_t now_ms,
+		const json_t *document);
+
+/* Whether leases_keep would leave one out for its time. */
 bool leases_has_ended(const struct leases *leases, uint64_t now_ms);
 /* Same groups and prefixes; when they end does not count. */
 bool leases_are_same(const struct leases *a, const struct leases *b);
-/* As config_parse takes them; lent. */
+/* As config_parse takes them, by group and prefix; lent. */
 const struct config_member *leases_members(const struct leases *leases, size_t *ret_count);
 /* When a member of leases_members ends. */
 uint64_t leases_end_ms(const struct leases *leases, size_t index);

@@ -57,54 +57,73 @@ static int prefix_list_init(struct prefix_list *prefixes, const json_t *old,
 	return 0;
 }
 
-static int apply_for_good(const struct draft *on, const char *name, const json_t *group,
-			  const struct member_request *request, json_t **ret_document)
+static int prefix_list_change(struct prefix_list *prefixes, const json_t *old,
+			      const struct member_request *request)
 {
-	_cleanup_(prefix_list_fini) struct prefix_list prefixes = {0};
-	json_auto_t *changed = json_copy((json_t *)group);
 	char text[PREFIX_STRING_SIZE];
-	int r = prefix_list_init(&prefixes, json_object_get(group, "prefixes"), request);
+	int r = prefix_list_init(prefixes, old, request);
 
 	for (size_t i = 0; i < request->add_count && r == 0; i++) {
 		prefix_format(text, &request->add[i].prefix);
 		if (!request->add[i].ttl_s)
-			r = prefix_list_add(&prefixes, text);
+			r = prefix_list_add(prefixes, text);
 	}
-	if (r < 0 || !changed)
+	return r;
+}
+
+static int change_document(json_t **ret_document, const struct draft *on, const char *name,
+			   const json_t *group, const struct prefix_list *prefixes)
+{
+	json_auto_t *changed = json_copy((json_t *)group);
+
+	if (!changed)
 		return -ENOMEM;
 	/* A group that had no `prefixes` gets none for members that pass. */
-	if ((json_array_size(prefixes.list) || json_object_get(group, "prefixes")) &&
-	    json_object_set(changed, "prefixes", prefixes.list) < 0)
+	if ((json_array_size(prefixes->list) || json_object_get(group, "prefixes")) &&
+	    json_object_set(changed, "prefixes", prefixes->list) < 0)
 		return -ENOMEM;
 	*ret_document = document_with(on->document, OBJECT_GROUP, name, changed);
 	return *ret_document ? 0 : -ENOMEM;
 }
 
-static int apply_leases(struct leases *leases, const char *name,
-			const struct member_request *request, uint64_t now_ms)
+/* What is a member for good when all is done needs no lease. */
+static int change_leases(struct leases **ret_leases, const struct draft *on, const char *name,
+			 const struct member_request *request, const struct prefix_list *prefixes)
 {
-	int r = 0;
+	size_t count = 0;
+	char text[PREFIX_STRING_SIZE];
+	_cleanup_free_ struct lease_edit *edits =
+		calloc(request->remove_count + request->add_count + 1, sizeof(*edits));
 
+	if (!edits)
+		return -ENOMEM;
 	for (size_t i = 0; i < request->remove_count; i++)
-		leases_remove(leases, name, &request->remove[i].prefix);
-	for (size_t i = 0; i < request->add_count && r == 0; i++) {
+		edits[count++].prefix = request->remove[i].prefix;
+	for (size_t i = 0; i < request->add_count; i++) {
 		const struct member_item *item = &request->add[i];
 
-		if (item->ttl_s)
-			r = leases_set(leases, name, &item->prefix,
-				       now_ms + UINT64_C(1000) * item->ttl_s);
-		else
-			leases_remove(leases, name, &item->prefix);
+		prefix_format(text, &item->prefix);
+		edits[count].prefix = item->prefix;
+		if (!json_object_get(prefixes->index, text))
+			edits[count].end_ms = on->now_ms + UINT64_C(1000) * item->ttl_s;
+		count++;
 	}
-	return r;
+	return leases_edit(ret_leases, on->leases, name, edits, count);
+}
+
+static int refuse_group(struct change *change)
+{
+	change->result.status = 404;
+	errors_add(&change->result.errors, ERROR_NOT_FOUND, "path", "groups has no %s",
+		   change->name);
+	return -EINVAL;
 }
 
 static int refuse_lease(struct change *change)
 {
-	batch_refuse(change, 507, ERROR_LIMIT, "");
-	errors_fini(&change->result.errors);
+	change->result.status = 507;
 	errors_add(&change->result.errors, ERROR_LIMIT, "add",
-		   "there are %d members with a time already, and no more than that", LEASES_MAX);
+		   "with these, groups have more than %d members with a time", LEASES_MAX);
 	return -EINVAL;
 }
 
@@ -114,26 +133,22 @@ static int apply(struct change *change, const struct draft *on,
 {
 	const json_t *groups = json_object_get(on->document, object_kind_names[OBJECT_GROUP]);
 	const json_t *group = json_object_get(groups, change->name);
-	_cleanup_(leases_unrefp) struct leases *leases = leases_copy(on->leases);
+	_cleanup_(prefix_list_fini) struct prefix_list prefixes = {0};
+	_cleanup_(leases_unrefp) struct leases *leases = NULL;
 	int r;
 
-	if (!group) {
-		change->result.status = 404;
-		errors_add(&change->result.errors, ERROR_NOT_FOUND, "path", "groups has no %s",
-			   change->name);
-		return -EINVAL;
-	}
-	if (!leases)
-		return -ENOMEM;
-	r = apply_leases(leases, change->name, request, on->now_ms);
+	if (!group)
+		return refuse_group(change);
+	r = prefix_list_change(&prefixes, json_object_get(group, "prefixes"), request);
+	if (r == 0)
+		r = change_leases(&leases, on, change->name, request, &prefixes);
 	if (r == -ENOSPC)
 		return refuse_lease(change);
 	if (r == 0)
-		r = apply_for_good(on, change->name, group, request, ret_document);
-	if (r < 0)
-		return r;
-	*ret_leases = TAKE_PTR(leases);
-	return 0;
+		r = change_document(ret_document, on, change->name, group, &prefixes);
+	if (r == 0)
+		*ret_leases = TAKE_PTR(leases);
+	return r;
 }
 
 int member_change_apply(struct change *change, const struct draft *on, json_t **ret_document,

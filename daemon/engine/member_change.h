@@ -9,7 +9,7 @@
 
 /*
  * Goes out first, comes in then: a member for good is in the group's `prefixes`, one for a while a lease.
- * -EINVAL: the result has the answer; -ENOMEM.
+ * Who is a member for good stays one. -EINVAL: the result has the answer; -ENOMEM.
  */
 int member_change_apply(struct change *change, const struct draft *on, json_t **ret_document,
 			struct leases **ret_leases);
