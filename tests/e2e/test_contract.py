@@ -78,6 +78,7 @@ OBJECTS = {"acls": {"rules": []}, "groups": {"prefixes": ["192.0.2.1"]}, "servic
 USED = {"acls": "web", "groups": "clients", "services": "echo", "ports": "p", "security_groups": "worn", "macip": "vms"}
 THERE = USED | {"port_templates": "q"}
 WRITES = {"PUT", "PATCH", "DELETE"}
+MEMBERS = {"add": ["192.0.2.8", {"prefix": "192.0.2.9", "ttl_s": 3600}], "remove": "192.0.2.1"}
 TRACE = {"port": "p", "direction": "from", "proto": "udp", "src": "10.1.0.1", "dst": "10.2.0.1", "dport": 53}
 
 # (method, path or None for all): {status: why it cannot be provoked}
@@ -115,7 +116,7 @@ def body_of(method, path):
     if method == "PUT":
         return POLICY if path == "/v1/config" else OBJECTS[path.split("/")[2]]
     if method == "POST":
-        return TRACE
+        return MEMBERS if path.endswith("/members") else TRACE
     return None
 
 
@@ -139,6 +140,7 @@ def say_yes(api, ns):
         expect(api.request("PUT", f"/v1/{kind}/n", OBJECTS[kind]), 200)
         expect(api.request("DELETE", f"/v1/{kind}/n"), 200)
     expect(api.request("PATCH", "/v1/config", {"acls": {"web": {"description": "other"}}}), 200)
+    expect(api.request("POST", "/v1/groups/clients/members", MEMBERS), 200)
     for method, path, _ in api.contract.operations():
         if method == "GET":
             answer = expect(api.request("GET", target(path, THERE.get(path.split("/")[2], "") if "{" in path else "")), 200)
@@ -218,7 +220,7 @@ def say_forbidden(api):
 def say_absent(api):
     for method, path, _ in api.contract.operations():
         if "{name}" in path and method != "PUT":
-            expect(api.request(method, target(path, "nothing")), 404)
+            expect(api.request(method, target(path, "nothing"), body_of(method, path)), 404)
     expect(api.request("GET", "/v1/stats?port=nothing"), 404)
     expect(api.request("GET", "/v1/sessions?port=nothing"), 404)
     expect(api.request("DELETE", "/v1/sessions?port=nothing"), 404)
@@ -227,6 +229,8 @@ def say_absent(api):
     for path, item in api.contract.spec["paths"].items():
         if "post" not in item:
             expect(api.request("POST", target(path), {}), 405)
+    for method in ("PUT", "PATCH", "DELETE"):
+        expect(api.request(method, "/v1/groups/clients/members", {}), 405)
 
 
 def say_conflict(api):
@@ -235,7 +239,7 @@ def say_conflict(api):
     expect(api.request("PUT", "/v1/groups/worn", {}), 409)
     expect(api.request("PUT", "/v1/security_groups/clients", {}), 409)
     for method, path, _ in api.contract.operations():
-        if method in WRITES:
+        if method in WRITES or path.endswith("/members") and method == "POST":
             query = "?all=1" if path == "/v1/sessions" else ""
             expect(api.request(method, target(path) + query, body_of(method, path), {"If-Match": '"1"'}), 412)
     expect(api.request("POST", "/v1/trace", TRACE | {"port": "absent"}), 409)
@@ -276,6 +280,10 @@ def say_limit(api):
     expect(api.request("PUT", "/v1/acls/web", large["acls"]["large"]), 507)
     expect(api.request("PUT", "/v1/groups/clients", {"prefixes": [
         f"10.{index >> 8}.{index & 255}.1" for index in range(1 << 16)]}), 507)
+    expect(api.request("POST", "/v1/groups/clients/members", {"add": [
+        f"10.{index >> 8}.{index & 255}.1" for index in range(1 << 16)]}), 507)
+    expect(api.request("POST", "/v1/groups/free/members", {"add": [
+        {"prefix": f"10.{index >> 8}.{index & 255}.1", "ttl_s": 5} for index in range((1 << 16) + 1)]}), 507)
     expect(api.request("PUT", "/v1/services/echo", [
         {"protocol": "tcp", "dst_ports": index, "src_ports": index} for index in range(10241)]), 507)
     expect(api.request("PUT", "/v1/security_groups/worn", {"rules": [
@@ -334,6 +342,7 @@ def write_all(api, status, labels):
         changed = [{"protocol": ["tcp", "udp"]}] if kind == "services" else value | {"labels": labels}
         expect(api.request("PUT", f"/v1/{kind}/kept_{kind}", changed), status)
         expect(api.request("DELETE", f"/v1/{kind}/kept_{kind}"), status)
+    expect(api.request("POST", "/v1/groups/kept_groups/members", MEMBERS), status)
 
 
 def say_disk_full(lab, ns, contract):
@@ -571,6 +580,37 @@ def test_field(host, field):
         assert answer.status == 400 and any(where.startswith(error["field"]) for error in answer.errors), answer
 
 
+MEMBER_FIELDS = {"add": lambda value: {"add": value}, "remove": lambda value: {"remove": value},
+                 "add.prefix": lambda value: {"add": {"prefix": value}},
+                 "add[0].ttl_s": lambda value: {"add": [{"prefix": "::1", "ttl_s": value}]}}
+
+
+@pytest.mark.parametrize("field", MEMBER_FIELDS)
+def test_field_of_members(host, field):
+    """What may come and go is taken, and what may not is refused where it stands."""
+    def send(value):
+        return host.api.request("POST", "/v1/groups/n/members?dry_run=1", MEMBER_FIELDS[field](value))
+
+    member = openapi.resolve(SPEC, {"$ref": "#/components/schemas/Member"})["oneOf"][1]["properties"]
+    change = openapi.resolve(SPEC, {"$ref": "#/components/schemas/MemberChange"})["properties"]
+    schema = (member | change)[field.rpartition(".")[2]]
+    checker = Contract(SPEC).checker
+    valid = ["10.0.0.0/8", "::1"] if field == "add.prefix" else samples(schema) if "ttl_s" in field else \
+        ["10.0.0.0/8", ["::1", "10.0.0.1"], []]
+    for value in valid + ([{"prefix": "::1", "ttl_s": 5}, [{"prefix": "::1"}]] if field == "add" else []):
+        assert checker.is_valid(schema, value), f"{value!r} is no sample"
+        assert send(value).status == 200, value
+    for value in [*POOL, 31536000, 31536001]:
+        if checker.is_valid(schema, value):
+            continue
+        answer = send(value)
+        assert answer.status == 400, f"{value!r} is not described and taken: {answer}"
+        assert all(error["field"].startswith(field) for error in answer.errors), answer
+    [error] = send({"prefix": "::1", "colour": 1}).errors if field == "add" else \
+        host.api.request("POST", "/v1/groups/n/members", {"colour": 1}).errors
+    assert error["code"] == "unknown_field" and set(known(error["message"])) == set(member if field == "add" else change)
+
+
 def known(message):
     """The words that a sentence about an unknown one lists at its end."""
     listed = message.rpartition(" which has ")[2] if " which has " in message else message.rpartition(" which take ")[2]
@@ -681,7 +721,8 @@ def test_parameter(host, method, path, parameter):
     def send(value):
         query = f"?{name}={value}" if kind == "query" else "?all=1" if path == "/v1/sessions" else "?dry_run=1"
         headers = {name: value} if kind == "header" else {}
-        body = {"PATCH": {}, "PUT": BASE if path == "/v1/config" else BASE.get(path.split("/")[2], {}).get(object_name)}.get(method)
+        body = {"PATCH": {}, "PUT": BASE if path == "/v1/config" else BASE.get(path.split("/")[2], {}).get(object_name),
+                "POST": {}}.get(method)
         absent = method == "DELETE" and "{" in path
         if "dry_run" not in query and method == "DELETE" and "{" in path:
             query += "&dry_run=1"
