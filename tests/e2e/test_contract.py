@@ -71,6 +71,11 @@ POLICY = {
     "port_templates": {"q": {"match": {"name": "absent?"}, "from": [], "to": [], "description": "d"}},
 }
 del POLICY["services"]["echo"][0]["description_free"]
+POLICY["port_templates"] |= {
+    "made": {"match": {"name": "made*"}},  # has an instance
+    "all": {**{name: value for port in ("like", "p", "vm") for name, value in POLICY["ports"][port].items()
+               if name != "interface"},
+            "default": {side: {"action": "drop", "log": {"rate": 5, "what": "new"}} for side in ("from", "to")}}}
 
 OBJECTS = {"acls": {"rules": []}, "groups": {"prefixes": ["192.0.2.1"]}, "services": [{"protocol": "tcp"}],
            "ports": {"interface": "absent9"}, "port_templates": {"match": {"name": "absent*"}, "from": []},
@@ -189,6 +194,8 @@ def say_warnings(lab, api, ns):
         client = socket.create_connection(("10.1.0.254", 22), 5)
     with listener, client, listener.accept()[0]:
         expect(api.request("PUT", "/v1/config?dry_run=1", {"ports": {"p": {"interface": "h0", "from": []}}}), 200)
+    answer = expect(api.request("PUT", "/v1/ports/n", {"match": {"name": "[hm]*"}}), 200)
+    assert [warning["code"] for warning in answer.json["warnings"] if warning["field"] == "ports.n"] == ["ambiguous"]
     others = foreign.Foreign(lab.folder)
     others.attach(ns.host, "h1", "foreign_xdp", foreign.XDP)
     answer = expect(api.request("PUT", "/v1/ports/n", {"interface": "h1", "hook": "xdp"}), 200)
@@ -283,7 +290,7 @@ def say_limit(api):
     expect(api.request("POST", "/v1/groups/clients/members", {"add": [
         f"10.{index >> 8}.{index & 255}.1" for index in range(1 << 16)]}), 507)
     expect(api.request("POST", "/v1/groups/free/members", {"add": [
-        {"prefix": f"10.{index >> 8}.{index & 255}.1", "ttl_s": 5} for index in range((1 << 16) + 1)]}), 507)
+        {"prefix": f"2001:db8::{index >> 8:x}:{index & 255:x}", "ttl_s": 5} for index in range((1 << 16) + 1)]}), 507)
     expect(api.request("PUT", "/v1/services/echo", [
         {"protocol": "tcp", "dst_ports": index, "src_ports": index} for index in range(10241)]), 507)
     expect(api.request("PUT", "/v1/security_groups/worn", {"rules": [
@@ -369,6 +376,7 @@ def recorded(lab, path):
     """Everything is asked once; what was answered."""
     contract = Contract()
     lab.bridge(path.host, "br0")
+    lab.bridge(path.host, "made0")
     daemon = lab.daemon(path.host, "contract", ["--max-sessions", "16384", "--table-memory", "1M"])
     api = Recorder(daemon, contract)
     say_yes(api, path)
