@@ -118,6 +118,26 @@ static int recover_domains(struct engine *engine)
 	return 0;
 }
 
+/* Sessions that a change of members has spared are not cut now. Not in the store either. */
+static int recover_spared(struct engine *engine)
+{
+	const struct config *config = claims_config(engine->claims);
+	int r = 0;
+
+	for (size_t i = 0; i < config->port_count && r == 0; i++) {
+		const char *name = config->ports[i].name;
+		json_t *policy = json_object_get(engine->live->policies, name);
+		const struct secg_port *table = NULL;
+		uint32_t id;
+
+		if (policy && ids_find(engine->live->port_ids, name, &id) == 0)
+			table = dp_tables_port(engine->dp, id);
+		if (table && !(table->flags & SECG_PORT_CUT))
+			r = json_object_set_new(policy, "spares_others", json_true());
+	}
+	return r < 0 ? -ENOMEM : 0;
+}
+
 /* What the store has is kept for the next write, which is told as a difference to it. */
 static int recover_numbers(struct engine *engine)
 {
@@ -131,6 +151,8 @@ static int recover_numbers(struct engine *engine)
 		r = recover_instances(engine, ids);
 	if (r == 0)
 		r = recover_domains(engine);
+	if (r == 0)
+		r = recover_spared(engine);
 	if (r == 0)
 		r = ids_copy(&counters, live->counter_ids);
 	if (r < 0)

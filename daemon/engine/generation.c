@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "engine/member_delta.h"
 #include "engine/table.h"
 
 /* By name, or by the same words. */
@@ -125,6 +126,18 @@ static void sweep_numbers(struct generation *generation)
 	ids_each(generation->counter_ids, note_new, &generation->has_changed_numbers);
 }
 
+/*
+ * A port that the store knows and no generation before this one has been built for: the document is the
+ * one that the store has, so only who is in its groups can have changed.
+ */
+static bool spares_others(struct generation *generation, const struct generation_port *entry,
+			  const struct generation *live)
+{
+	const struct generation_port *before = generation_find_port(live, entry->port->name);
+
+	return !before || member_delta_is_all(generation, entry, live, before);
+}
+
 /* The generation of the policy is kept when its digest is the one that the store remembers. */
 static int remember_policy(struct generation *generation, struct generation_port *entry,
 			   const struct generation_context *context)
@@ -140,13 +153,17 @@ static int remember_policy(struct generation *generation, struct generation_port
 	if (r < 0)
 		return r;
 	digest_format(text, &digest);
-	entry->changed = context->number;
-	if (known && strcmp(known, text) == 0)
+	if (known && strcmp(known, text) == 0) {
 		entry->changed =
 			(uint64_t)json_integer_value(json_object_get(before, "generation"));
-	else
+		entry->spares_others = json_is_true(json_object_get(before, "spares_others"));
+	} else {
+		entry->changed = context->number;
+		entry->spares_others = known && spares_others(generation, entry, context->live);
 		generation->has_changed_policies = true;
-	policy = json_pack("{s:I, s:s}", "generation", (json_int_t)entry->changed, "digest", text);
+	}
+	policy = json_pack("{s:I, s:s, s:b}", "generation", (json_int_t)entry->changed, "digest",
+			   text, "spares_others", entry->spares_others);
 	return json_object_set_new(generation->policies, entry->port->name, policy) < 0 ? -ENOMEM
 											: 0;
 }

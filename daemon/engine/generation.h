@@ -23,7 +23,8 @@ struct generation_port {
 	struct block *own[SECG_DIRECTIONS];      /* likewise: slots by rule word */
 	struct block *spoof;                     /* likewise: addresses that it may use; shared */
 	uint64_t changed;                        /* generation in which the policy last changed */
-	uint16_t domain;       /* of sessions: its id, or the number of its domain */
+	bool spares_others; /* it did so in members of groups only: `cut` is not for all sessions */
+	uint16_t domain;    /* of sessions: its id, or the number of its domain */
 	bool is_domain_shared; /* other ports have the domain too */
 	uint32_t pickup_until; /* tick; of no matter without pickup_s */
 };
@@ -37,8 +38,10 @@ struct generation_handover {
 struct generation_policy {
 	const struct acl *const *acls; /* in the config */
 	size_t acl_count;
-	bool is_audited;     /* by its port */
-	struct block *block; /* owned reference */
+	bool is_audited;                   /* by its port */
+	struct block *block;               /* owned reference */
+	const struct block *compared_with; /* of the generation before; only to be compared */
+	bool is_same_but_for_members;      /* as what it was compared with */
 };
 
 struct generation {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/internal.h"
+#include "engine/member_delta.h"
 #include "engine/table.h"
 #include "engine/view.h"
 
@@ -13,6 +14,7 @@
 struct recheck {
 	struct engine *engine;
 	const struct generation *next;
+	struct addrset members; /* that came or went */
 	struct recheck_counts counts;
 	struct dp_session *cut; /* to be ended: ending while listing would lose the place */
 	size_t cut_count;
@@ -23,6 +25,7 @@ struct recheck {
 
 static void recheck_fini(struct recheck *recheck)
 {
+	addrset_fini(&recheck->members);
 	free(recheck->cut);
 }
 
@@ -82,13 +85,29 @@ static int note_cut(struct recheck *recheck, const struct dp_session *session)
 	return 0;
 }
 
+/* Only members have changed, and the session is none of theirs. */
+static bool is_spared(const struct recheck *recheck, const struct generation_port *entry,
+		      const struct dp_session *session)
+{
+	struct compile_packet packet;
+	uint8_t family;
+
+	if (!entry->spares_others)
+		return false;
+	packet = packet_of(session);
+	family = packet.family == SECG_FAMILY_IPV4 ? 4 : 6;
+	return !addrset_has(&recheck->members, family, packet.src) &&
+	       !addrset_has(&recheck->members, family, packet.dst);
+}
+
 static bool judge_one(const struct dp_session *session, void *data)
 {
 	struct recheck *recheck = data;
 	const struct generation_port *entry =
 		generation_find_id(recheck->next, session->flow.a.port);
 
-	if (entry && entry->changed != recheck->next->number)
+	if (entry &&
+	    (entry->changed != recheck->next->number || is_spared(recheck, entry, session)))
 		return true;
 	if (entry && recheck_admits(entry, session)) {
 		recheck->counts.kept++;
@@ -122,7 +141,9 @@ int recheck_sessions(struct engine *engine, const struct generation *before,
 	*ret_counts = (struct recheck_counts){0};
 	if (!has_changed(next, before))
 		return 0;
-	r = dp_sessions_each(engine->dp, 0, judge_one, &recheck);
+	r = member_delta_find(&recheck.members, before->config, next->config);
+	if (r == 0)
+		r = dp_sessions_each(engine->dp, 0, judge_one, &recheck);
 	if (r == 0)
 		r = recheck.r;
 	for (size_t i = 0; i < recheck.cut_count; i++) {

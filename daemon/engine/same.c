@@ -64,7 +64,7 @@ static bool ways_are_same(const struct rule *a, const struct rule *b)
 	       a->sample[0] == b->sample[0] && a->sample[1] == b->sample[1];
 }
 
-static bool rules_are_same(const struct rule *a, const struct rule *b)
+static bool rules_are_same_but_for_addresses(const struct rule *a, const struct rule *b)
 {
 	if (!ways_are_same(a, b) || !l2_are_same(&a->l2, &b->l2) || a->dscp != b->dscp ||
 	    a->tcp_flags != b->tcp_flags || a->tcp_flags_mask != b->tcp_flags_mask ||
@@ -77,18 +77,32 @@ static bool rules_are_same(const struct rule *a, const struct rule *b)
 	for (size_t i = 0; i < a->l4_count; i++)
 		if (!l4_are_same(&a->l4[i], &b->l4[i]))
 			return false;
-	return addrsets_are_same(&a->src, &b->src) && addrsets_are_same(&a->dst, &b->dst);
+	return true;
 }
 
-static bool acls_are_same(const struct acl *a, const struct acl *b)
+static bool addresses_are_same(const struct acl *a, const struct acl *b)
+{
+	for (size_t i = 0; i < a->rule_count; i++)
+		if (!addrsets_are_same(&a->rules[i].src, &b->rules[i].src) ||
+		    !addrsets_are_same(&a->rules[i].dst, &b->rules[i].dst))
+			return false;
+	return true;
+}
+
+bool acls_are_same_but_for_addresses(const struct acl *a, const struct acl *b)
 {
 	if (strcmp(a->name, b->name) != 0 || a->rule_count != b->rule_count ||
 	    a->is_audited != b->is_audited)
 		return false;
 	for (size_t i = 0; i < a->rule_count; i++)
-		if (!rules_are_same(&a->rules[i], &b->rules[i]))
+		if (!rules_are_same_but_for_addresses(&a->rules[i], &b->rules[i]))
 			return false;
 	return true;
+}
+
+static bool acls_are_same(const struct acl *a, const struct acl *b)
+{
+	return acls_are_same_but_for_addresses(a, b) && addresses_are_same(a, b);
 }
 
 bool acl_lists_are_same(const struct acl *const *a, size_t a_count, const struct acl *const *b,

@@ -13,5 +13,7 @@
 /* Same ACLs by name, in the same order, with the same rules, groups and services resolved. */
 bool acl_lists_are_same(const struct acl *const *a, size_t a_count, const struct acl *const *b,
 			size_t b_count);
+/* Same name and rules; their addresses, which groups may have changed, are not looked at. */
+bool acls_are_same_but_for_addresses(const struct acl *a, const struct acl *b);
 
 #endif

@@ -64,7 +64,7 @@ static uint32_t flags_of(const struct generation_port *entry)
 		flags |= SECG_PORT_SHARED;
 	if (port->pickup_s)
 		flags |= SECG_PORT_PICKUP;
-	if (port->on_change == ON_CHANGE_CUT)
+	if (port->on_change == ON_CHANGE_CUT && !entry->spares_others)
 		flags |= SECG_PORT_CUT;
 	if (port->fails_open)
 		flags |= SECG_PORT_FAIL_OPEN;

@@ -31,7 +31,7 @@ struct store_state {
 	struct ids *counters; /* "port\nrule key"; the notes beside the numbers too */
 	/* {"port": {"generation": n, "digest": "hex"}}: the generation in which a port's policy last
 	 * changed and the digest of that policy, so that sessions outlive a restart unchecked. Only for
-	 * names in `ports`. */
+	 * names in `ports`. What else is said of a port is not stored. */
 	json_t *policies;
 };
 /* Reads all. An empty store gives an empty document, generation and etag 0. */
