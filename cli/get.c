@@ -70,13 +70,26 @@ static int get_config(struct cli *cli)
 	return r;
 }
 
+/* What a table shows beside the objects themselves; NULL where that is nothing. */
+static int get_extra(json_t **ret_extra, struct cli *cli, const struct kind *kind, const char *name,
+		     const char *path)
+{
+	_cleanup_free_ char *members = memory_format("%s/members", path);
+
+	if (strcmp(kind->plural, "ports") == 0)
+		return client_get(ret_extra, cli, "/v1/status");
+	if (name && strcmp(kind->plural, "groups") == 0)
+		return client_get(ret_extra, cli, members);
+	return CLI_DONE;
+}
+
 static int get_objects(struct cli *cli, const struct kind *kind, const char *name)
 {
 	_cleanup_free_ char *escaped = client_escape(name ? name : "");
 	_cleanup_free_ char *path =
 		memory_format("/v1/%s%s%s", kind->plural, name ? "/" : "", escaped);
 	_cleanup_free_ char *object = memory_format("%s %s", kind->singular, name ? name : "");
-	json_auto_t *answer = NULL, *status = NULL;
+	json_auto_t *answer = NULL, *extra = NULL;
 	int r;
 
 	r = client_call(&answer, cli,
@@ -85,14 +98,13 @@ static int get_objects(struct cli *cli, const struct kind *kind, const char *nam
 		return r;
 	if (output_data(cli, answer))
 		return CLI_DONE;
-	if (strcmp(kind->plural, "ports") == 0)
-		r = client_get(&status, cli, "/v1/status");
+	r = get_extra(&extra, cli, kind, name, path);
 	if (r != CLI_DONE)
 		return r;
 	if (name)
-		kind->show_one(name, answer, status);
+		kind->show_one(name, answer, extra);
 	else
-		kind->show_all(answer, status);
+		kind->show_all(answer, extra);
 	return CLI_DONE;
 }
 
@@ -175,7 +187,8 @@ const struct verb verb_get = {
 		"  get port NAME   one port: all its fields, and its present state after 'now:'\n"
 		"  get acls        every ACL\n"
 		"  get acl NAME    the rules of one, in the order in which they are tried\n"
-		"  get groups      every group; get group NAME: its members\n"
+		"  get groups      every group; get group NAME: its members, and\n"
+		"                        when those leave that are members for a while\n"
 		"  get services    every service; get service NAME: one\n"
 		"  get security_groups   every security group; get security_group NAME: its rules\n"
 		"  get macip       every list of allowed senders; get macip NAME: its entries\n"

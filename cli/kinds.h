@@ -10,7 +10,8 @@
 struct kind {
 	const char *plural; /* the API's spelling */
 	const char *singular;
-	/* All of a kind as a table; one of them in full. `status` is /v1/status, for ports. */
+	/* All of a kind as a table; one of them in full. `status` is /v1/status, for ports; one group has the
+	 * answer of its /members in that place. */
 	void (*show_all)(const json_t *objects, const json_t *status);
 	void (*show_one)(const char *name, const json_t *object, const json_t *status);
 };
@@ -27,7 +28,7 @@ const char *kinds_guess(const char *name);
 void show_acls(const json_t *acls, const json_t *status);
 void show_acl(const char *name, const json_t *acl, const json_t *status);
 void show_groups(const json_t *groups, const json_t *status);
-void show_group(const char *name, const json_t *group, const json_t *status);
+void show_group(const char *name, const json_t *group, const json_t *members);
 void show_services(const json_t *services, const json_t *status);
 void show_service(const char *name, const json_t *service, const json_t *status);
 void show_security_groups(const json_t *groups, const json_t *status);

@@ -47,6 +47,25 @@ void show_groups(const json_t *groups, const json_t *status)
 	table_print(table, stdout);
 }
 
+/* Own prefixes, and when those leave that are members for a while. */
+static void add_prefixes(struct table *table, const json_t *members)
+{
+	const json_t *member;
+	size_t i;
+
+	json_array_foreach(json_object_get(members, "members"), i, member)
+	{
+		const json_t *left = json_object_get(member, "expires_s");
+
+		table_add(table, "prefix");
+		table_add(table, value_member(member, "prefix"));
+		if (left)
+			table_format(table, "%.0f s", json_number_value(left));
+		else
+			table_add(table, "");
+	}
+}
+
 static void add_members(struct table *table, const json_t *group, const char *field,
 			const char *word)
 {
@@ -57,22 +76,23 @@ static void add_members(struct table *table, const json_t *group, const char *fi
 	{
 		table_add(table, word);
 		table_take(table, value_text(member));
+		table_add(table, "");
 	}
 }
 
-void show_group(const char *name, const json_t *group, const json_t *status)
+void show_group(const char *name, const json_t *group, const json_t *members)
 {
-	static const char *const headers[] = {"KIND", "MEMBER", NULL};
+	static const char *const headers[] = {"KIND", "MEMBER", ">LEAVES IN", NULL};
 	_cleanup_(table_freep) struct table *table = table_new(headers);
 
 	(void)name;
-	(void)status;
-	add_members(table, group, "prefixes", "prefix");
+	add_prefixes(table, members);
 	add_members(table, group, "groups", "group");
 	add_members(table, group, "ports", "port");
 	if (json_object_get(group, "select")) {
 		table_add(table, "ports with");
 		table_take(table, labels_text(json_object_get(group, "select")));
+		table_add(table, "");
 	}
 	add_members(table, group, "except", "except");
 	table_print(table, stdout);
