@@ -161,6 +161,7 @@ check: deps ## install what is missing, build, run every test (root)
 	$(Q)$(MAKE) --no-print-directory check-bpf
 	$(Q)$(MAKE) --no-print-directory check-e2e
 	$(Q)$(MAKE) --no-print-directory check-mutants
+	$(Q)$(MAKE) --no-print-directory check-cases
 
 check-unit: $(UNIT) ## unit tests (cmocka)
 	$(Q)for t in $(sort $(UNIT)); do echo "== $$t"; $$t || exit 1; done
