@@ -394,13 +394,13 @@ static void judge(char *text, size_t size, const char *patch, bool is_dry_run)
 	_cleanup_(config_freep) struct config *config = read_config(START);
 	struct draft on = {0}, next = {0};
 	struct change *change = change_new();
+	_cleanup_(leases_unrefp) struct leases *leases = leases_new();
 	json_t *document = config_document(config);
-	struct findings findings = {0};
 	const json_t *warning;
 	size_t used = 0, i;
 
-	(void)findings;
-	draft_init(&on, config, document, 1);
+	assert_non_null(leases);
+	draft_init(&on, config, document, leases, 1, 0);
 	change->kind = CHANGE_MERGE;
 	change->is_dry_run = is_dry_run;
 	change->document = read_text(patch);
