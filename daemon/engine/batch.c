@@ -182,12 +182,12 @@ static void accept_change(struct change *change, const struct draft *on, struct 
 	*ret_next = (struct draft){
 		.config = wanted->config,
 		.document = document,
-		.leases = TAKE_PTR(wanted->leases),
 		.etag = on->etag + 1,
 		.now_ms = on->now_ms,
 		.is_changed = true,
-		.owned_config = TAKE_PTR(wanted->config),
 	};
+	ret_next->leases = TAKE_PTR(wanted->leases);
+	ret_next->owned_config = TAKE_PTR(wanted->config);
 }
 
 void batch_judge(struct change *change, const struct draft *on, struct draft *ret_next)
