@@ -405,7 +405,8 @@ static void test_memory(void **state)
 
 	(void)state;
 	dp_memory(dp, see_memory, &bytes);
-	assert_in_range(bytes, 64 << 20, 65 << 20);
+	/* Before 6.4 a kernel says its estimate, which takes array entries for values with keys. */
+	assert_in_range(bytes, 64 << 20, 72 << 20);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, lab_make_pins, lab_clean)

@@ -136,6 +136,7 @@ mutant leaf-start-before tree.h 's/BELOW(key, leaf->start\[k\])/BELOW((__u64)key
 mutant order-bit classify.h 's/lowest_bit(word);/lowest_bit(word \& (word - 1) ? word \& (word - 1) : word);/'
 mutant order-word classify.h '/first_match/,/^}/ s/for (__u32 i = 0; i < 8; i++)/for (__s32 i = 7; i >= 0; i--)/'
 mutant order-line classify.h 's/q->from = (at + 1) \*/q->from = (at + 2) */'
+mutant pass-from-the-start rare.h 's/ & bits_from(.*, k);/;/'
 mutant pass-in-same-acl classify.h 's/q->from = entry->next;/q->from = number + 1;/'
 mutant pass-ends classify.h 's/q->from = entry->next;/q->from = section->entries;/'
 mutant pass-one-too-far classify.h 's/q->from = entry->next;/q->from = entry->next + 1;/'
@@ -157,7 +158,7 @@ mutant trace-rule-counters classify.h 's/if (!index || is_traced())/if (!index)/
 mutant trace-fragment fragment.h 's/if (is_traced() || /if (/'
 mutant trace-session-copy session.h 's/if (!is_traced())/if (1)/'
 mutant trace-session-free session.h '/void session_free(/,/^}/ s/ && !is_traced())/)/'
-mutant trace-session-open open.h 's/if (!flow || is_traced())/if (!flow)/'
+mutant trace-session-open open.h 's/if (is_traced())/if (0)/'
 mutant trace-promote promote.h '/if (is_traced())$/,+1 d'
 mutant trace-l3-device secg_tc.bpf.c 's/is_traced() ? traced_l3_type/0 ? traced_l3_type/'
 
