@@ -141,10 +141,11 @@ static int parse_wanted(struct wanted *wanted, struct change *change, const stru
 		runtime.members = leases_members(wanted->leases, &runtime.member_count);
 		r = config_parse(&wanted->config, wanted->document, &runtime,
 				 &change->result.errors);
-		if (r < 0 && change->result.errors.count)
+		if (r == -EINVAL)
 			change->result.status = batch_status(&change->result.errors);
 	}
-	if (r < 0 && change->result.errors.count == 0)
+	/* Mistakes that were found until then are not all. */
+	if (r == -ENOMEM)
 		refuse_memory(change);
 	return r;
 }
@@ -182,12 +183,14 @@ static void accept_change(struct change *change, const struct draft *on, struct 
 	*ret_next = (struct draft){
 		.config = wanted->config,
 		.document = document,
+		.leases = wanted->leases,
 		.etag = on->etag + 1,
 		.now_ms = on->now_ms,
 		.is_changed = true,
+		.owned_config = wanted->config,
 	};
-	ret_next->leases = TAKE_PTR(wanted->leases);
-	ret_next->owned_config = TAKE_PTR(wanted->config);
+	wanted->leases = NULL;
+	wanted->config = NULL;
 }
 
 void batch_judge(struct change *change, const struct draft *on, struct draft *ret_next)
