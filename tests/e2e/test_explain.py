@@ -52,7 +52,9 @@ def test_every_field_is_below_another():
     ("reasons", ["rule_drop", "A rule says drop."]),
     ("rule_drop", ["stats.reasons.rule_drop", "A rule says drop."]),
     ("default", ["stats.reasons.default", "No rule matched.", "There is also ports.NAME.default"]),
-    ("ports", ["interface", "(required)", "timeouts"]),
+    ("ports", ["interface", "timeouts"]),
+    ("port_templates", ["match", "(required)", "timeouts"]),
+    ("members.add.ttl_s", ["unit      seconds", "numbers 1 to 31536000"]),
 ])
 def test_for_people(path, says):
     done = explain(path)
