@@ -7,68 +7,85 @@
 #include "model/document.h"
 #include "model/member_request.h"
 
-/* A list of prefixes by their text. */
+/* The prefixes of a group when all is done, and who of those that were asked for is among them. */
 struct prefix_list {
 	json_t *list;
-	json_t *index; /* text ─► true */
+	json_t *asked; /* text ─► whether it is a member for good; of the request only: groups may be large */
 };
 
 static void prefix_list_fini(struct prefix_list *prefixes)
 {
 	json_decref(prefixes->list);
-	json_decref(prefixes->index);
+	json_decref(prefixes->asked);
+}
+
+static int note(json_t *object, const struct prefix *prefix, json_t *value)
+{
+	char text[PREFIX_STRING_SIZE];
+
+	prefix_format(text, prefix);
+	return json_object_set_new(object, text, value) < 0 ? -ENOMEM : 0;
 }
 
 static int prefix_list_add(struct prefix_list *prefixes, const char *text)
 {
-	if (json_object_get(prefixes->index, text))
-		return 0;
-	if (json_object_set_new(prefixes->index, text, json_true()) < 0 ||
-	    json_array_append_new(prefixes->list, json_string(text)) < 0)
-		return -ENOMEM;
-	return 0;
+	return json_array_append_new(prefixes->list, json_string(text)) < 0 ? -ENOMEM : 0;
 }
 
-/* The normalised list of a group without what goes. */
-static int prefix_list_init(struct prefix_list *prefixes, const json_t *old,
-			    const struct member_request *request)
+/* What stays of the normalised list of a group. */
+static int prefix_list_keep(struct prefix_list *prefixes, const json_t *old, const json_t *gone)
 {
-	json_auto_t *gone = json_object();
-	char text[PREFIX_STRING_SIZE];
 	json_t *item;
 	size_t i;
 
-	prefixes->list = json_array();
-	prefixes->index = json_object();
-	if (!gone || !prefixes->list || !prefixes->index)
-		return -ENOMEM;
-	for (i = 0; i < request->remove_count; i++) {
-		prefix_format(text, &request->remove[i].prefix);
-		if (json_object_set_new(gone, text, json_true()) < 0)
-			return -ENOMEM;
-	}
 	json_array_foreach((json_t *)old, i, item)
 	{
-		const char *known = json_string_value(item);
+		const char *text = json_string_value(item);
 
-		if (!json_object_get(gone, known) && prefix_list_add(prefixes, known) < 0)
+		if (json_object_get(gone, text))
+			continue;
+		if (json_array_append(prefixes->list, item) < 0)
+			return -ENOMEM;
+		if (json_object_get(prefixes->asked, text) &&
+		    json_object_set_new(prefixes->asked, text, json_true()) < 0)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static int prefix_list_come(struct prefix_list *prefixes, const struct member_request *request)
+{
+	char text[PREFIX_STRING_SIZE];
+	int r = 0;
+
+	for (size_t i = 0; i < request->add_count && r == 0; i++) {
+		prefix_format(text, &request->add[i].prefix);
+		if (request->add[i].ttl_s || json_is_true(json_object_get(prefixes->asked, text)))
+			continue;
+		r = prefix_list_add(prefixes, text);
+		if (r == 0)
+			r = note(prefixes->asked, &request->add[i].prefix, json_true());
+	}
+	return r;
 }
 
 static int prefix_list_change(struct prefix_list *prefixes, const json_t *old,
 			      const struct member_request *request)
 {
-	char text[PREFIX_STRING_SIZE];
-	int r = prefix_list_init(prefixes, old, request);
+	json_auto_t *gone = json_object();
+	int r = 0;
 
-	for (size_t i = 0; i < request->add_count && r == 0; i++) {
-		prefix_format(text, &request->add[i].prefix);
-		if (!request->add[i].ttl_s)
-			r = prefix_list_add(prefixes, text);
-	}
-	return r;
+	prefixes->list = json_array();
+	prefixes->asked = json_object();
+	if (!gone || !prefixes->list || !prefixes->asked)
+		return -ENOMEM;
+	for (size_t i = 0; i < request->remove_count && r == 0; i++)
+		r = note(gone, &request->remove[i].prefix, json_true());
+	for (size_t i = 0; i < request->add_count && r == 0; i++)
+		r = note(prefixes->asked, &request->add[i].prefix, json_false());
+	if (r == 0)
+		r = prefix_list_keep(prefixes, old, gone);
+	return r < 0 ? r : prefix_list_come(prefixes, request);
 }
 
 static int change_document(json_t **ret_document, const struct draft *on, const char *name,
@@ -104,7 +121,7 @@ static int change_leases(struct leases **ret_leases, const struct draft *on, con
 
 		prefix_format(text, &item->prefix);
 		edits[count].prefix = item->prefix;
-		if (!json_object_get(prefixes->index, text))
+		if (!json_is_true(json_object_get(prefixes->asked, text)))
 			edits[count].end_ms = on->now_ms + UINT64_C(1000) * item->ttl_s;
 		count++;
 	}
