@@ -193,12 +193,40 @@ static int diff_by_position(json_t *changes, const char *path, const json_t *bef
 	return 0;
 }
 
+/* Nothing but a run of elements has come, or gone: long lists need no index for that. 1: told; 0: not so. */
+static int diff_run(json_t *changes, const char *path, const json_t *before, const json_t *after)
+{
+	size_t old_count = json_array_size(before), new_count = json_array_size(after);
+	size_t shorter = old_count < new_count ? old_count : new_count;
+	const json_t *longer = old_count < new_count ? after : before;
+	size_t first = 0, same_end = 0;
+	int r = 0;
+
+	while (first < shorter &&
+	       json_equal(json_array_get(before, first), json_array_get(after, first)))
+		first++;
+	while (first + same_end < shorter &&
+	       json_equal(json_array_get(before, old_count - same_end - 1),
+			  json_array_get(after, new_count - same_end - 1)))
+		same_end++;
+	if (first + same_end < shorter)
+		return 0;
+	for (size_t i = first; i + same_end < json_array_size(longer) && r == 0; i++)
+		r = diff_index(changes, path, i,
+			       longer == before ? json_array_get(before, i) : NULL,
+			       longer == after ? json_array_get(after, i) : NULL);
+	return r < 0 ? r : 1;
+}
+
 static int diff_lists(json_t *changes, const char *path, const json_t *before, const json_t *after)
 {
 	json_auto_t *before_index = NULL;
 	json_auto_t *after_index = NULL;
-	int r = index_list(&before_index, before);
+	int r = diff_run(changes, path, before, after);
 
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = index_list(&before_index, before);
 	if (r < 0)
 		return r;
 	r = index_list(&after_index, after);
