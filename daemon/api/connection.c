@@ -2,6 +2,7 @@
 /* Connections: whose they are, how long they may take. */
 #include "api/connection.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -38,15 +39,9 @@ void connection_stop_deadline(const struct connection *connection)
 static void on_half_closed(evutil_socket_t fd, short what, void *data)
 {
 	const struct connection *connection = data;
-	struct feed *feed = feed_find(connection->hall->feeds, connection->mhd);
 	char byte;
 
 	(void)what;
-	if (feed) {
-		feed_finish(feed);
-		event_active(connection->hall->turn, EV_TIMEOUT, 0);
-		return;
-	}
 	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
 		connection_watch(connection);
 	else
@@ -58,9 +53,38 @@ void connection_watch(const struct connection *connection)
 	event_add(connection->half_closed, NULL);
 }
 
+/*
+ * Behind an answer without an end nothing is asked any more: what comes is thrown away. A reader that goes
+ * with unread data makes an error, which libevent reports as readable and never as closed.
+ */
+static void on_reader(evutil_socket_t fd, short what, void *data)
+{
+	const struct connection *connection = data;
+	struct feed *feed;
+	char bytes[256];
+	ssize_t size;
+
+	(void)what;
+	size = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	event_del(connection->reader);
+	feed = feed_find(connection->hall->feeds, connection->mhd);
+	if (feed)
+		feed_finish(feed);
+	event_active(connection->hall->turn, EV_TIMEOUT, 0);
+}
+
+void connection_watch_reader(const struct connection *connection)
+{
+	event_del(connection->half_closed);
+	event_add(connection->reader, NULL);
+}
+
 void connection_unwatch(const struct connection *connection)
 {
 	event_del(connection->half_closed);
+	event_del(connection->reader);
 }
 
 /* ── places ─────────────────────────────────────────────────────────────────────────────────────── */
@@ -116,7 +140,8 @@ int connection_admit(struct connection **ret_connection, struct hall *hall, int 
 		hall->guests[hall->guest_count++] = uid;
 	connection->deadline = evtimer_new(hall->base, on_deadline, connection);
 	connection->half_closed = event_new(hall->base, fd, EV_CLOSED, on_half_closed, connection);
-	if (!connection->deadline || !connection->half_closed) {
+	connection->reader = event_new(hall->base, fd, EV_READ | EV_PERSIST, on_reader, connection);
+	if (!connection->deadline || !connection->half_closed || !connection->reader) {
 		connection_free(connection);
 		return -ENOMEM;
 	}
@@ -134,6 +159,8 @@ void connection_free(struct connection *connection)
 		event_free(connection->deadline);
 	if (connection->half_closed)
 		event_free(connection->half_closed);
+	if (connection->reader)
+		event_free(connection->reader);
 	free(connection);
 }
 

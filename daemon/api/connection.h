@@ -40,6 +40,7 @@ struct connection {
 	struct hall *hall;
 	struct event *deadline;
 	struct event *half_closed; /* the peer sends no more */
+	struct event *reader;      /* of an answer without an end: it has gone */
 	int fd;                    /* lent by libmicrohttpd */
 	struct MHD_Connection *mhd;
 	enum right right;
@@ -62,9 +63,10 @@ void connection_notify(void *cls, struct MHD_Connection *mhd, void **socket_cont
 /* The time in which a whole request must arrive; it runs from the start, and from each answer on. */
 void connection_start_deadline(const struct connection *connection);
 void connection_stop_deadline(const struct connection *connection);
-/* While a body is received: libmicrohttpd is made to see that the peer stopped sending. While an answer
- * without an end is given: it ends then. */
+/* While a body is received: libmicrohttpd is made to see that the peer stopped sending. */
 void connection_watch(const struct connection *connection);
+/* While an answer without an end is given: it ends when the peer stops sending, or has gone. */
+void connection_watch_reader(const struct connection *connection);
 void connection_unwatch(const struct connection *connection);
 
 #endif

@@ -64,7 +64,7 @@ static enum MHD_Result send_reply(struct stream *stream)
 	MHD_destroy_response(response);
 	/* nothing is sent while nothing happens, so that the reader has gone would not be noticed */
 	if (is_endless)
-		connection_watch(stream->connection);
+		connection_watch_reader(stream->connection);
 	return result;
 }
 

@@ -253,6 +253,20 @@ def test_the_daemon_answers_while_a_reader_sleeps(daemon, told):
         assert next(first)["seq"] == next(second)["seq"]
 
 
+def test_a_reader_that_goes_without_reading_gives_its_place_back(daemon, told):
+    """Such an end is an error of the socket, not an end of file; nothing may happen that is told for hours."""
+    files = f"/proc/{daemon.process.pid}/fd"
+    before = len(os.listdir(files))
+    readers = [socket.socket(socket.AF_UNIX) for _ in range(20)]
+    for reader in readers:
+        reader.connect(daemon.socket)
+        reader.sendall(b"GET /v1/events HTTP/1.1\r\nHost: secg\r\n\r\n")
+    for reader in readers:
+        assert select.select([reader], [], [], 5)[0]  # its answer has begun, and stays unread
+        reader.close()
+    eventually(lambda: len(os.listdir(files)) <= before, what="no place is held")
+
+
 # ── sgctl monitor ────────────────────────────────────────────────────────────────────────────────────
 
 
