@@ -45,8 +45,10 @@ static int add_details(json_t *json, const struct trace_result *result)
 
 static json_t *result_json(const struct trace_result *result)
 {
-	json_t *json = json_pack("{s:s, s:s, s:b, s:I, s:s, s:s}", "verdict",
-				 result->reason == SECG_REASON_NONE ? "pass" : "drop", "antispoof",
+	const char *verdict = result->reason == SECG_REASON_NONE ? "pass"
+			      : result->is_rejected              ? "reject"
+								 : "drop";
+	json_t *json = json_pack("{s:s, s:s, s:b, s:I, s:s, s:s}", "verdict", verdict, "antispoof",
 				 result->antispoof, "would_create", result->would_create,
 				 "generation", (json_int_t)result->generation, "prog_tag",
 				 result->prog_tag, "attached_tag", result->attached_tag);

@@ -165,6 +165,14 @@ static int name_rule(const struct engine *engine, const struct secg_trace *told,
 	return result->rule ? 0 : -ENOMEM;
 }
 
+static bool is_rejected(const struct port *port, enum secg_direction direction,
+			const struct secg_trace *told)
+{
+	return told->reason == SECG_REASON_RULE_REJECT ||
+	       (told->reason == SECG_REASON_DEFAULT &&
+		port->list[direction].otherwise == SECG_ACTION_REJECT);
+}
+
 static int fill_result(const struct engine *engine, const struct guard *guard,
 		       enum secg_direction direction, const struct dp_trace *trace,
 		       struct trace_result *result)
@@ -173,6 +181,7 @@ static int fill_result(const struct engine *engine, const struct guard *guard,
 	const struct dp_attachment *attachment = &guard->attachment;
 
 	result->reason = (enum secg_reason)told->reason;
+	result->is_rejected = is_rejected(guard->entry->port, direction, told);
 	result->session = session_names[told->session];
 	result->antispoof = antispoof_names[told->antispoof];
 	result->would_create = told->would_create;

@@ -11,6 +11,7 @@
 
 struct trace_result {
 	enum secg_reason reason; /* SECG_REASON_NONE: it passes */
+	bool is_rejected;        /* dropped by a rule or default that says `reject` */
 	char *rule;              /* "acl/rule" or "infra/name"; NULL: none has decided */
 	bool is_acl_rule;        /* what stands before the slash is an ACL */
 	const char *session;     /* "found", "related", "cut"; NULL: none */

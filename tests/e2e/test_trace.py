@@ -33,7 +33,9 @@ def test_traces_equal_the_attached_programs(fresh_lab, capsys):
     ns = fresh_lab.namespace("host")
     # Nothing but the test's own packets may be counted.
     ns.sysctl("net.ipv6.conf.default.disable_ipv6", 1)
-    fresh_lab.veth(ns, "x0", ns, "t0")
+    # Answers to rejected packets leave by a port for its peer, so neither is the other's.
+    fresh_lab.veth(ns, "x0", ns, "x1")
+    fresh_lab.veth(ns, "t0", ns, "t1")
     daemon = fresh_lab.daemon(ns)
     done = ns.run(os.path.join(BUILD, "tests", "trace"), "--socket", daemon.socket, "--xdp", "x0", "--tc", "t0",
                   check=False)
@@ -73,6 +75,25 @@ def test_answer(daemon, port, direction):
         "verdict": "drop", "reason": "default", "would_create": False, **common}
     assert trace(daemon, port, direction, proto="ping", src="fd00::1", dst="fd00::2")["rule"] == "web/ping"
     assert daemon.sessions() == []
+
+
+def test_a_reject_is_told_apart_from_a_drop(lab):
+    """Of a rule and of a default, in both directions; a drop beside them stays one."""
+    ns = lab.namespace("reject")
+    lab.veth(ns, "r0", ns, "r1")
+    daemon = lab.daemon(ns, "reject")
+    rules = [{"id": "refuse", "action": "reject", "protocol": "udp"}, {"id": "no", "action": "drop", "protocol": "sctp"}]
+    daemon.apply({"acls": {"web": {"rules": rules}}, "ports": {"r": {
+        "interface": "r0", "from": ["web"], "to": ["web"], "default": {"to": {"action": "reject"}}}}})
+
+    def verdict(direction, **packet):
+        answer = trace(daemon, "r", direction, **{**TCP, **packet})
+        return answer["verdict"], answer["reason"]
+
+    for direction, otherwise in ("from", "drop"), ("to", "reject"):
+        assert verdict(direction, proto="udp") == ("reject", "rule_reject")
+        assert verdict(direction, proto="sctp") == ("drop", "rule_drop")
+        assert verdict(direction) == (otherwise, "default")
 
 
 def test_anti_spoof_is_told(lab):

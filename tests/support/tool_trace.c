@@ -274,7 +274,8 @@ static void expect(struct trial *trial, const json_t *answer)
 
 	if (*reason)
 		add_one(trial->reasons, reason);
-	if (*rule && (!*reason || !strcmp(reason, "rule_drop") || !strcmp(reason, "policy_change")))
+	if (*rule && (!*reason || !strcmp(reason, "rule_drop") || !strcmp(reason, "rule_reject") ||
+		      !strcmp(reason, "policy_change")))
 		add_one(trial->rules, rule);
 }
 
@@ -312,7 +313,7 @@ static void one_pair(struct trial *trial)
 		       json_dumps(answer, 0));
 		return;
 	}
-	if (strcmp(member(answer, "verdict"), drops ? "drop" : "pass"))
+	if (strcmp(member(answer, "verdict"), "pass") ? !drops : drops)
 		report(trial, "port %s %s: the attached program %s, the trace says %s",
 		       trial->ports[shot.port].name, directions[shot.direction],
 		       drops ? "drops" : "passes", json_dumps(answer, 0));
