@@ -2,7 +2,7 @@
 /*
  * Telling the daemon: records in secg_events, as many a second as secg_watch says. Off the fast path: a
  * packet that has nothing to tell pays one test. A traced run tells nothing. Needs of the hook:
- * load_bytes(), hook_vlan(), `hook_context`, HOOK(name).
+ * load_bytes(), hook_tag_type(), hook_tag(), `hook_context`, HOOK(name).
  */
 #ifndef SECG_BPF_EVENT_H
 #define SECG_BPF_EVENT_H
@@ -35,7 +35,7 @@ __inline int watch_has_room(struct secg_watch *watch, const struct tell *t, __u3
 /* Ethernet header and tags, as they lie in the frame; a tag in metadata is in front of them. */
 __inline void record_link(struct hook_context *ctx, struct secg_event *e, struct scratch *scratch)
 {
-	__u16 type, vlan = hook_vlan(ctx), at = sizeof(struct ethhdr);
+	__u16 type, at = sizeof(struct ethhdr);
 	struct ethhdr *eth = &scratch->eth;
 	__be16 *tag = scratch->tag;
 
@@ -48,17 +48,18 @@ __inline void record_link(struct hook_context *ctx, struct secg_event *e, struct
 	for (int i = 0; i < 2; i++) {
 		if ((type != ETH_P_8021Q && type != ETH_P_8021AD) || load_bytes(ctx, at, tag, 4))
 			break;
-		vlan = vlan ? vlan : bpf_ntohs(tag[0]) & 0xfff;
 		type = bpf_ntohs(tag[1]);
 		at += 4;
 	}
-	e->vlan = vlan;
+	e->tag_type = hook_tag_type(ctx);
+	e->tag = hook_tag(ctx);
 	e->l3_offset = at;
 }
 
 __inline void record_packet(struct secg_event *e, const struct packet *p)
 {
 	e->ethertype = p->ethertype;
+	e->vlan = p->vlan;
 	if (p->family == SECG_FAMILY_OTHER)
 		return;
 	if (p->family == SECG_FAMILY_IPV6)

@@ -8,7 +8,8 @@
 #define hook_context                      __sk_buff
 #define HOOK(name)                        tc_##name
 #define load_bytes(ctx, offset, to, size) bpf_skb_load_bytes(ctx, offset, to, size)
-#define hook_vlan(ctx)                    ((ctx)->vlan_present ? (ctx)->vlan_tci & 0xfff : 0)
+#define hook_tag_type(ctx)                ((ctx)->vlan_present ? bpf_ntohs((ctx)->vlan_proto) : 0)
+#define hook_tag(ctx)                     ((ctx)->vlan_present ? (ctx)->vlan_tci : 0)
 
 #include "verdict.h"
 
@@ -39,7 +40,7 @@ static __always_inline int guard_skb(struct __sk_buff *skb, __u32 direction)
 		.segments = skb->gso_segs,
 		.gso_size = skb->gso_size,
 		.tags = skb->vlan_present,
-		.vlan = hook_vlan(skb),
+		.vlan = hook_tag(skb) & VLAN_ID_MASK,
 	};
 
 	/*

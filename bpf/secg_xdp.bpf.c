@@ -8,7 +8,8 @@
 #define hook_context                      xdp_md
 #define HOOK(name)                        xdp_##name
 #define load_bytes(ctx, offset, to, size) bpf_xdp_load_bytes(ctx, offset, to, size)
-#define hook_vlan(ctx)                    0 /* XDP has no metadata: tags are in the frame */
+#define hook_tag_type(ctx)                0 /* XDP has no metadata: tags are in the frame */
+#define hook_tag(ctx)                     0
 
 #include "verdict.h"
 

@@ -9,18 +9,16 @@
 #include "engine/answerable.h"
 #include "model/checksum.h"
 
-#define MAC_SIZE            6
-#define ETHERNET_SIZE       14
-#define TAG_SIZE            4
-#define IPV4_SIZE           20
-#define IPV6_SIZE           40
-#define TCP_SIZE            20
-#define ICMP_SIZE           8
+#define MAC_SIZE       6
+#define ETHERNET_SIZE  14
+#define TAG_SIZE       4
+#define IPV4_SIZE      20
+#define IPV6_SIZE      40
+#define TCP_SIZE       20
+#define ICMP_SIZE      8
 
-#define ETHERTYPE_IPV4      0x0800
-#define ETHERTYPE_IPV6      0x86dd
-#define ETHERTYPE_TAG       0x8100
-#define ETHERTYPE_OUTER_TAG 0x88a8
+#define ETHERTYPE_IPV4 0x0800
+#define ETHERTYPE_IPV6 0x86dd
 
 /* An error message must fit where nobody knows the path (RFC 1812 §4.3.2.3, RFC 4443 §2.4 (c)). */
 #define QUOTE_MAX_IPV4  (576 - IPV4_SIZE - ICMP_SIZE)
@@ -172,14 +170,13 @@ static void put_link(struct answer *answer, const struct secg_event_reject *reco
 {
 	const struct secg_event *event = &record->event;
 	size_t rest = event->l3_offset - 2 * MAC_SIZE; /* tags and EtherType */
-	uint32_t first = get16(record->head + 2 * MAC_SIZE);
 	uint8_t *at = answer->bytes + 2 * MAC_SIZE;
 
 	memcpy(answer->bytes, record->head + MAC_SIZE, MAC_SIZE);
 	memcpy(answer->bytes + MAC_SIZE, record->head, MAC_SIZE);
-	if (event->vlan && first != ETHERTYPE_TAG && first != ETHERTYPE_OUTER_TAG) {
-		put16(at, ETHERTYPE_TAG);
-		put16(at + 2, event->vlan);
+	if (event->tag_type) {
+		put16(at, event->tag_type);
+		put16(at + 2, event->tag);
 		at += TAG_SIZE;
 	}
 	memcpy(at, record->head + 2 * MAC_SIZE, rest);

@@ -47,7 +47,9 @@ struct secg_event {
 	__u8 icmp_code;
 	__u16 l3_offset; /* bytes from the start of the frame to the network header */
 	__u32 length;    /* bytes of the frame */
-	__u32 zero[5];
+	__u16 tag_type; /* of the tag that the hook found beside the frame, in front of it; 0: none */
+	__u16 tag;      /* priority and VID of that one */
+	__u32 zero[4];
 };
 _Static_assert(sizeof(struct secg_event) == 112, "no holes");
 

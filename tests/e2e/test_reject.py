@@ -15,7 +15,7 @@ import time
 import pytest
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import Dot1Q, Ether
+from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
 
 import traffic
 from lab import Lab, Path, eventually
@@ -181,25 +181,46 @@ def test_a_broadcast_frame_gets_no_answer(wire):
     assert answered(tap, Ether(**ends) / IP(**IPV4) / UDP(), is_answer) is not None
 
 
-def test_the_tag_is_kept(wire):
-    _, daemon, _, ends = wire
-    path = wire[0]
-    guard(daemon, "h0", "from")
+TAGS = {
+    "one": Dot1Q(vlan=7, prio=3),
+    "service": Dot1AD(vlan=7),
+    "two": Dot1AD(vlan=100, prio=1) / Dot1Q(vlan=7),
+    "priority": Dot1Q(vlan=0, prio=5),
+    "priority-and-one": Dot1Q(vlan=0, prio=5) / Dot1Q(vlan=7),
+}
+
+
+def frame_with_tags(data, beside):
+    """The frame with the tag that the kernel took out of it where it was."""
+    for _, _, auxiliary in beside:
+        status, _, _, _, _, tag, tag_type = struct.unpack("IIIHHHH", auxiliary)
+        if status & 0x10:  # TP_STATUS_VLAN_VALID
+            return data[:12] + struct.pack(">HH", tag_type, tag) + data[12:]
+    return data
+
+
+@pytest.mark.parametrize("hook", ["tc", "xdp"])
+@pytest.mark.parametrize("tags", TAGS)
+def test_tags_are_kept(wire, hook, tags):
+    """All of them, with type and priority, wherever the hook finds them."""
+    path, daemon, _, ends = wire
+    guard(daemon, "h0", "from", hook)
     with path.client.entered():
         ears = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     with ears:
         ears.setsockopt(263, 8, 1)  # SOL_PACKET, PACKET_AUXDATA: the tag is beside the frame
         ears.bind(("c0", 0))
         ears.settimeout(WAIT_S)
-        ears.send(bytes(Ether(**ends) / Dot1Q(vlan=7) / IP(**IPV4) / TCP(flags="S", seq=7)))
+        asked = bytes(Ether(**ends) / TAGS[tags] / IP(**IPV4) / TCP(flags="S", seq=7))
+        ears.send(asked)
         while True:
             data, beside, _, address = ears.recvmsg(2048, 256)
-            packet = Ether(data)
+            frame = frame_with_tags(data, beside)
+            packet = Ether(frame)
             if address[2] != socket.PACKET_OUTGOING and TCP in packet and packet[TCP].flags.R:
                 break
-        [(_, _, auxiliary)] = beside
-        tag = packet[Dot1Q].vlan if Dot1Q in packet else struct.unpack("IIIHHHH", auxiliary)[5] & 0xFFF
-        assert tag == 7
+        size = len(TAGS[tags]) + 2
+        assert frame[12:12 + size] == asked[12:12 + size]
 
 
 # ── bounds ───────────────────────────────────────────────────────────────────────────────────────────

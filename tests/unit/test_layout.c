@@ -66,6 +66,8 @@ static void test_events(void **state)
 	AT(secg_event, icmp_type, 84);
 	AT(secg_event, l3_offset, 86);
 	AT(secg_event, length, 88);
+	AT(secg_event, tag_type, 92);
+	AT(secg_event, tag, 94);
 	SIZE(secg_event_reject, 392);
 	AT(secg_event_reject, l4_offset, 112);
 	AT(secg_event_reject, seq, 116);
