@@ -60,8 +60,9 @@ static uint32_t flags_of(const struct generation_port *entry)
 	const struct port *port = entry->port;
 	uint32_t flags = verdict_flags(entry);
 
+	/* Answers to what another port lets pass come here too. */
 	if (entry->is_domain_shared)
-		flags |= SECG_PORT_SHARED;
+		flags |= SECG_PORT_SHARED | SECG_PORT_STATEFUL;
 	if (port->pickup_s)
 		flags |= SECG_PORT_PICKUP;
 	if (port->on_change == ON_CHANGE_CUT && !entry->spares_others)

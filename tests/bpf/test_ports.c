@@ -8,27 +8,19 @@
 
 /* ── domains ────────────────────────────────────────────────────────────────────────────────────── */
 
-#define DOMAIN 5000
-
-/* p1 lets flows to B in, p2 lets nothing out but what it is asked for; both in one domain. */
+/* p1 lets flows to B in, p2 lets nothing out but what it is asked for, p3 nothing at all; in one domain. */
 static void shared(const char *p1_rules, const char *p2_rules)
 {
 	char text[1024];
 
-	snprintf(
-		text, sizeof(text),
-		"{'acls': {'a': {'rules': [%s]}, 'b': {'rules': [%s]}}, 'ports': {"
-		" 'p1': {'interface': 'p1', 'from': ['a'], 'to': [], 'timeouts': {'udp_two_way': 50}},"
-		" 'p2': {'interface': 'p2', 'from': [], 'to': ['b']},"
-		" 'p3': {'interface': 'p3', 'from': [], 'to': []}}}",
-		p1_rules, p2_rules);
+	snprintf(text, sizeof(text),
+		 "{'acls': {'a': {'rules': [%s]}, 'b': {'rules': [%s]}}, 'ports': {"
+		 " 'p1': {'interface': 'p1', 'domain': 'd', 'from': ['a'], 'to': [],"
+		 "  'timeouts': {'udp_two_way': 50}},"
+		 " 'p2': {'interface': 'p2', 'domain': 'd', 'from': [], 'to': ['b']},"
+		 " 'p3': {'interface': 'p3', 'domain': 'd', 'from': [], 'to': []}}}",
+		 p1_rules, p2_rules);
 	rig_policy(rig, text);
-	for (int i = 1; i <= 3; i++) {
-		char name[] = {'p', (char)('0' + i), '\0'};
-
-		rig_port(rig, name)->flags |= SECG_PORT_SHARED | SECG_PORT_STATEFUL;
-		rig_port(rig, name)->domain = DOMAIN;
-	}
 }
 
 static struct rig_verdict at(const char *port, enum secg_direction direction,
