@@ -17,6 +17,7 @@
 
 #define PARSE_MAX_TAGS     2
 #define VLAN_ID_MASK       0x0fff
+#define VLAN_TAG_SIZE      4u
 
 #define IP_OFFSET_MASK     0x1fff
 #define IP_MORE            0x2000
@@ -126,7 +127,7 @@ __inline void count_segments(struct packet *p, const struct frame *f, __u32 head
 	/* Some senders leave the number to whoever segments. */
 	if (!f->segments && f->length > headers)
 		p->packets = (f->length - headers + f->gso_size - 1) / f->gso_size;
-	p->bytes += (p->packets - 1) * headers;
+	p->bytes += (p->packets - 1) * (headers + f->tags * VLAN_TAG_SIZE);
 }
 
 /*
@@ -310,7 +311,7 @@ __inline __u8 parse(struct hook_context *ctx, struct packet *p, const struct fra
 	const __u8 *llc;
 
 	p->packets = f->segments ? f->segments : 1;
-	p->bytes = f->length;
+	p->bytes = f->length + tags * VLAN_TAG_SIZE;
 	p->absent = ABSENT_TCP_FLAGS | ABSENT_TRAFFIC;
 	if (f->is_l3) {
 		p->absent |= ABSENT_MACS;

@@ -98,6 +98,17 @@ def test_tagged_is_filtered_like_untagged(wire, guarded, tags, packet):
     assert wire.reasons() == {"default": 1}
 
 
+@pytest.mark.parametrize("tags", [[], [Dot1Q(vlan=7)], [Dot1AD(vlan=7), Dot1Q(vlan=8)]], ids=["none", "one", "two"])
+def test_tags_count_wherever_the_hook_finds_them(wire, tags):
+    wire.apply(ALLOW_UDP, h0={"from": ["open"]}, h1={"to": ["open"]})
+    frame = wire.ether(*tags, IP(src="10.1.0.1", dst="10.1.0.9"), UDP(sport=7000, dport=UDP_PORT), b"counted")
+    before = wire.daemon.stats()["rules"]["open/udp"]
+    assert wire.passes(frame, b"counted")
+    after = wire.daemon.stats()["rules"]["open/udp"]
+    assert after["packets"] - before["packets"] == 2
+    assert after["bytes"] - before["bytes"] == 2 * len(frame)
+
+
 @pytest.mark.parametrize("guarded", ["h0", "h1"])
 def test_three_tags_are_dropped(wire, guarded):
     direction = "from" if guarded == "h0" else "to"
