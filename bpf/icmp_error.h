@@ -72,7 +72,8 @@ __attribute__((noinline)) int HOOK(inner_parse)(struct hook_context *ctx, __u32 
 					: inner_ipv6(ctx, scratch, at, end);
 	if (!at)
 		return 0;
-	if (inner->proto == IPPROTO_ICMP || inner->proto == IPPROTO_ICMPV6) {
+	/* That of the other family is a protocol like any other, as in parse_l4. */
+	if (inner->proto == (family == SECG_FAMILY_IPV4 ? IPPROTO_ICMP : IPPROTO_ICMPV6)) {
 		if (at + 8 > end || load_bytes(ctx, at, l4, 8))
 			return 0;
 		parse_icmp(inner, l4);

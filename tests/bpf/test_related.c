@@ -56,6 +56,14 @@ FOR_ALL(test_unrelated)
 	IS(NEW, NEW);
 }
 
+/* ICMP of the other family is a protocol like any other, outside and inside. */
+FOR_ALL(test_icmp_of_the_other_family)
+{
+	policy(TO_B, "");
+	OUT(PASS, ETH, AB(), PROTO(family == 6 ? 1 : 58));
+	ERROR_TO_A(PASS, AB(), PROTO(family == 6 ? 1 : 58));
+}
+
 /* A rule that tracks cannot track an error; one that does not lets it pass. Neither opens anything. */
 FOR_ALL(test_unrelated_and_rules)
 {
@@ -240,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_related),
 		TEST(test_unrelated),
+		TEST(test_icmp_of_the_other_family),
 		TEST(test_unrelated_and_rules),
 		TEST(test_unrelated_and_audited),
 		TEST(test_about_a_reply),
