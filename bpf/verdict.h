@@ -163,7 +163,7 @@ __inline void judge(struct scratch *scratch, struct hook_context *ctx, const str
 		fragment_first(g, p, o);
 	if (o->reason == SECG_REASON_NONE || is_refused(o->reason))
 		rule_count(o->rule, p->packets, p->bytes);
-	if (o->is_cut && is_refused(o->reason))
+	if (o->is_cut && (is_refused(o->reason) || o->reason == SECG_REASON_TCP_NOT_SYN))
 		o->reason = SECG_REASON_POLICY_CHANGE;
 }
 

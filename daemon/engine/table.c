@@ -11,6 +11,13 @@ static bool has_stateful_rules(const struct generation_port *entry, int directio
 	return policy && policy->compiled->is_stateful;
 }
 
+static bool has_stateful_default(const struct generation_port *entry, int direction)
+{
+	const struct port_list *list = &entry->port->list[direction];
+
+	return list->is_given && list->otherwise == SECG_ACTION_ALLOW;
+}
+
 /* A direction without lists passes everything; it tracks when replies of the other one depend on it. */
 static enum secg_action default_of(const struct generation_port *entry, int direction)
 {
@@ -18,8 +25,9 @@ static enum secg_action default_of(const struct generation_port *entry, int dire
 
 	if (list->is_given)
 		return list->otherwise;
-	return has_stateful_rules(entry, !direction) ? SECG_ACTION_ALLOW
-						     : SECG_ACTION_ALLOW_STATELESS;
+	return has_stateful_rules(entry, !direction) || has_stateful_default(entry, !direction)
+		       ? SECG_ACTION_ALLOW
+		       : SECG_ACTION_ALLOW_STATELESS;
 }
 
 enum secg_action table_otherwise(const struct generation_port *entry, int direction)

@@ -232,6 +232,31 @@ FOR_ALL(test_cut)
 	BACK(PASS, ETH, BA(), UDP(53, 1000));
 }
 
+/* Nor is it for being no SYN that a packet of a session that was cut is dropped. */
+FOR_ALL(test_cut_strict)
+{
+	policy(TO_B, ", 'on_change': 'cut', 'tcp': 'strict'");
+	handshake();
+	policy(TO_B ", {'id': 's', 'action': 'drop'}", ", 'on_change': 'cut', 'tcp': 'strict'");
+	OUT_TCP(POLICY_CHANGE, ACK, .seq = 101, .ack = 501);
+	OUT_TCP(TCP_NOT_SYN, ACK, .seq = 101, .ack = 501);
+	handshake();
+}
+
+/* What replies to a flow that opened in a direction without lists comes by way of an allowing default. */
+FOR_ALL(test_absent_beside_a_default)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{'ports': {'p1': {'interface': 'p1', '%s': [], 'tcp': 'strict',"
+		 " 'default': {'%s': {'action': 'allow'}}}}}",
+		 back == SECG_FROM ? "from" : "to", back == SECG_FROM ? "from" : "to");
+	rig_policy(rig, text);
+	handshake();
+	IS(ESTABLISHED, ESTABLISHED);
+}
+
 /* Room for nobody: every way of the bucket is being filled, and the overflow is full. */
 static void fill_up(void)
 {
@@ -302,6 +327,8 @@ int main(void)
 		TEST(test_rule_timeout),
 		TEST(test_rule_timeout_follows),
 		TEST(test_cut),
+		TEST(test_cut_strict),
+		TEST(test_absent_beside_a_default),
 		TEST(test_fail_open),
 		TEST(test_fail_open_undecided),
 		TEST(test_macs_are_noted),
