@@ -63,6 +63,9 @@ __inline void key_make(struct secg_flow_key *key, const struct packet *p, __u32 
 	key->proto = p->proto;
 	key->flags = (direction ^ above ? SECG_KEY_PARITY : 0) |
 		     (p->family == SECG_FAMILY_IPV6 ? SECG_KEY_IPV6 : 0);
+	/* Else a question were the answer to one whose identifier looks like its type and code. */
+	if (p->l4 >= L4_ICMP_QUERY && (p->l4 == L4_ICMP_QUERY) == (direction == SECG_TO))
+		key->flags |= SECG_KEY_ASKED_TO;
 }
 
 __inline int key_equal(const struct secg_flow_key *a, const struct secg_flow_key *b)

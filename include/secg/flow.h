@@ -31,8 +31,9 @@ struct secg_flow_key {
 } __attribute__((aligned(8)));
 _Static_assert(sizeof(struct secg_flow_key) == 40, "no holes, five words to compare");
 
-#define SECG_KEY_PARITY 0x1u
-#define SECG_KEY_IPV6   0x2u
+#define SECG_KEY_PARITY   0x1u
+#define SECG_KEY_IPV6     0x2u
+#define SECG_KEY_ASKED_TO 0x4u /* ICMP query in direction to, answer in direction from */
 
 /*
  * Half-word products (NH, RFC 4418 §5.2): every bit of the word meets unknown bits of the key. A plain

@@ -129,6 +129,21 @@ FOR_ALL(test_icmp_type_and_code)
 	assert_int_equal(rig_sessions(rig, NULL, 0), 1);
 }
 
+/* An identifier that looks like type and code makes no answer of a question. */
+FOR_ALL(test_icmp_identifier_like_a_type)
+{
+	int id = (family == 4 ? 8 : 128) << 8;
+
+	policy(TO_B, "");
+	OUT(PASS, ETH, AB(), ECHO(id));
+	BACK(DEFAULT, ETH, BA(), ECHO(id));
+	BACK(DEFAULT, ETH, IP(C, A), UNREACHABLE, AB(), REPLY(id));
+	BACK(PASS, ETH, IP(C, A), UNREACHABLE, AB(), ECHO(id));
+	IS(NEW, NEW);
+	BACK(PASS, ETH, BA(), REPLY(id));
+	IS(ESTABLISHED, ESTABLISHED);
+}
+
 /* ── keys ───────────────────────────────────────────────────────────────────────────────────────── */
 
 FOR_ALL(test_key)
@@ -402,6 +417,7 @@ int main(void)
 		TEST(test_echo_whose_identifier_is_its_type),
 		TEST(test_icmp_queries),
 		TEST(test_icmp_type_and_code),
+		TEST(test_icmp_identifier_like_a_type),
 		TEST(test_key),
 		TEST(test_both_sides_open),
 		TEST(test_two_ports),
