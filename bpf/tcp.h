@@ -117,6 +117,9 @@ __inline enum step tcp_half_open(struct session *found, const struct packet *p, 
 		return STEP_STAY;
 	}
 	if (flags & TCP_SYN) {
+		/* Of an older SYN, maybe, which the opener then resets there (RFC 9293 §3.5, figure 8). */
+		if (flags & TCP_ACK)
+			found->flow->a.edge[SECG_REPLY] = p->ack;
 		found->flow->a.edge[SECG_ORIG] = p->seq + 1;
 		session_become(found, found->word | SECG_FLOW_SYN_REPLY);
 		return STEP_STAY;

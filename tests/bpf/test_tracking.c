@@ -25,6 +25,23 @@ FOR_ALL(test_stateless_skips_tracking)
 	assert_int_equal(hits("a/r"), 5);
 }
 
+/* A SYN that was lost on its way comes after all: the opener resets what the peer makes of it, and the next SYN is
+ * the first of a new one (RFC 9293 §3.5, figure 8). */
+FOR_ALL(test_answer_to_an_older_syn)
+{
+	policy(TO_B, "");
+	OUT_TCP(PASS, SYN, .seq = 3000000000);
+	BACK_TCP(PASS, SYN | ACK, .seq = 500, .ack = 2999999000);
+	OUT_TCP(TCP_RST_WINDOW, RST, .seq = 2999998999);
+	OUT_TCP(PASS, RST, .seq = 2999999000);
+	NO_SESSION();
+	OUT_TCP(PASS, SYN, .seq = 3000000000);
+	BACK_TCP(PASS, SYN | ACK, .seq = 700, .ack = 3000000001);
+	OUT_TCP(PASS, ACK, .seq = 3000000001, .ack = 701);
+	IS(ESTABLISHED, ESTABLISHED);
+	OUT_TCP(TCP_RST_WINDOW, RST, .seq = 2999999000);
+}
+
 /* Beside a rule that tracks: its packets belong to no session, and open none for the way back. */
 FOR_ALL(test_stateless_beside_tracked)
 {
@@ -81,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_stateless_skips_tracking),
+		TEST(test_answer_to_an_older_syn),
 		TEST(test_stateless_beside_tracked),
 		TEST(test_no_side_effects_between_rules),
 	};
