@@ -108,6 +108,7 @@ struct secg_usage rig_usage(struct rig *rig, const char *port);
 void rig_set_usage(struct rig *rig, const char *port, struct secg_usage usage);
 /* Sessions of a source; -1: the map does not know it. */
 int64_t rig_source(struct rig *rig, const char *port, const char *address);
+void rig_set_source(struct rig *rig, const char *port, const char *address, uint32_t sessions);
 
 enum rig_where {
 	RIG_NEW,

@@ -93,20 +93,36 @@ void rig_set_usage(struct rig *rig, const char *port, struct secg_usage usage)
 		rig_die("secg_usage: %m");
 }
 
-int64_t rig_source(struct rig *rig, const char *port, const char *address)
+static struct secg_source_key source_key(struct rig *rig, const char *port, const char *address)
 {
 	int family = strchr(address, ':') ? AF_INET6 : AF_INET;
 	struct secg_source_key key = {
 		.port = (uint16_t)rig_port_id(rig, port),
 		.family = family == AF_INET6 ? 6 : 4,
 	};
-	int32_t count;
 
 	if (inet_pton(family, address, key.addr) != 1)
 		rig_die("no address: %s", address);
+	return key;
+}
+
+int64_t rig_source(struct rig *rig, const char *port, const char *address)
+{
+	struct secg_source_key key = source_key(rig, port, address);
+	int32_t count;
+
 	if (bpf_map_lookup_elem(bpf_map__fd(rig->skel->maps.secg_sources), &key, &count) < 0)
 		return -1;
 	return count;
+}
+
+void rig_set_source(struct rig *rig, const char *port, const char *address, uint32_t sessions)
+{
+	struct secg_source_key key = source_key(rig, port, address);
+
+	if (bpf_map_update_elem(bpf_map__fd(rig->skel->maps.secg_sources), &key, &sessions,
+				BPF_ANY) < 0)
+		rig_die("secg_sources: %m");
 }
 
 void rig_clear_events(struct rig *rig)
