@@ -37,10 +37,13 @@ class Site:
         self.enter.close()
         self.leave.close()
 
+    def legs(self):
+        """Those on which the hook makes a difference: what leaves is always judged by TC."""
+        return LEGS if self.hook == "tc" else ["near"]
+
     def port(self, leg, names):
         interface, direction = LEGS[leg]
-        hook = self.hook if direction == "from" else "auto"
-        return {"interface": interface, "hook": hook, direction: names, OTHER[direction]: []}
+        return {"interface": interface, "hook": self.hook, direction: names, OTHER[direction]: []}
 
     def apply(self, leg, rules):
         self.daemon.apply({"acls": {"a": {"rules": rules}}, "ports": {"p": self.port(leg, ["a"])}})
