@@ -40,12 +40,6 @@ static __attribute__((noinline)) __u32 session_promote(struct session *found,
 	return port->flags & SECG_PORT_FAIL_OPEN ? SECG_REASON_NONE : SECG_REASON_SESSION_FULL;
 }
 
-/* The key of a query is that of an answer the other way where its identifier is its own type and code. */
-__inline int is_turned(const struct packet *p, __u32 side)
-{
-	return p->l4 == (side == SECG_REPLY ? L4_ICMP_QUERY : L4_ICMP_ANSWER);
-}
-
 /* A packet of a live session. Sets o->is_known where that decides. */
 __inline void session_packet(struct outcome *o, struct hook_context *ctx, const struct guard *g,
 			     const struct secg_port *port, const struct packet *p,
@@ -56,8 +50,6 @@ __inline void session_packet(struct outcome *o, struct hook_context *ctx, const 
 	const struct secg_port *owner = session_owner(found, g, port);
 	enum step step;
 
-	if (unlikely(is_turned(p, side)))
-		return;
 	if (owner && is_expired(owner, p->proto, found->flow, found->word, g->now)) {
 		session_free(found, g, hash);
 		return;
