@@ -94,9 +94,10 @@ struct ref_flow {
 	uint32_t phase; /* SECG_FLOW_NEW, ... */
 	bool is_picked_up;
 	bool has_syn_reply;
-	bool has_fin[2];   /* by enum secg_side, as the rest */
-	uint32_t acked[2]; /* what the side has acknowledged last */
-	int again;         /* side that began anew on a live session; -1: none */
+	bool has_fin[2]; /* by enum secg_side, as the rest */
+	/* What the side has acknowledged last; of the opener of an unanswered flow, the number of a challenge. */
+	uint32_t acked[2];
+	int again; /* side that began anew on a live session; -1: none */
 	uint16_t again_ack;
 	uint32_t seen;
 	uint32_t generation;

@@ -42,14 +42,19 @@ static bool answers_again(const struct ref_flow *flow, const struct ref_packet *
 	       (packet->flags & REF_ACK) && (uint16_t)packet->ack == flow->again_ack;
 }
 
+/* Nothing has come back but what is no SYN. */
+static bool is_unanswered(const struct ref_flow *flow)
+{
+	return flow->phase == SECG_FLOW_NEW && !flow->has_syn_reply && !flow->is_picked_up;
+}
+
 static bool reset_is_believed(const struct ref_flow *flow, const struct ref_packet *packet,
 			      enum secg_side side)
 {
 	uint32_t acked = flow->acked[side == SECG_ORIG ? SECG_REPLY : SECG_ORIG];
 
 	/* In answer to a SYN that nobody has answered yet, it names that SYN (RFC 9293 §3.10.7.3). */
-	if (flow->phase == SECG_FLOW_NEW && !flow->is_picked_up && !flow->has_syn_reply &&
-	    side == SECG_REPLY)
+	if (is_unanswered(flow) && side == SECG_REPLY)
 		return (packet->flags & REF_ACK) && packet->ack - flow->acked[SECG_REPLY] < WINDOW;
 	return packet->seq - acked < WINDOW;
 }
@@ -57,8 +62,16 @@ static bool reset_is_believed(const struct ref_flow *flow, const struct ref_pack
 static enum ref_step half_open(struct ref_flow *flow, const struct ref_packet *packet,
 			       enum secg_side side)
 {
-	if (packet->flags & REF_RST)
+	/* A peer that knows an older connection only says where that is, and is reset there; the SYN will be
+	 * repeated (RFC 9293 §3.5.1, figure 9). */
+	bool is_challenge = side == SECG_REPLY && is_unanswered(flow);
+
+	if (packet->flags & REF_RST) {
+		if (side == SECG_ORIG && is_unanswered(flow) && flow->acked[SECG_ORIG] &&
+		    packet->seq == flow->acked[SECG_ORIG])
+			return REF_GOES_ON;
 		return reset_is_believed(flow, packet, side) ? REF_OVER : REF_BAD_RESET;
+	}
 	if (side == SECG_ORIG && ref_tcp_opens(packet->flags)) {
 		/* What has data or an end already is another connection. */
 		if (flow->is_picked_up || flow->has_fin[SECG_ORIG] || flow->has_fin[SECG_REPLY])
@@ -66,17 +79,18 @@ static enum ref_step half_open(struct ref_flow *flow, const struct ref_packet *p
 		flow->acked[SECG_REPLY] = packet->seq + 1;
 		return REF_GOES_ON;
 	}
-	/* Until a SYN has come back, or with it: a peer that has another connection in mind says where
-	 * that is, and the opener resets it there (RFC 9293 §3.5.1, figures 8 and 9). */
-	if (side == SECG_REPLY && (packet->flags & REF_ACK) &&
-	    ((packet->flags & REF_SYN) || (!flow->has_syn_reply && !flow->is_picked_up)))
-		flow->acked[SECG_REPLY] = packet->ack;
 	if (side == SECG_REPLY && (packet->flags & REF_SYN)) {
+		/* It may be the answer to an older SYN, and be reset there (figure 8). */
+		if (packet->flags & REF_ACK)
+			flow->acked[SECG_REPLY] = packet->ack;
 		flow->acked[SECG_ORIG] = packet->seq + 1;
 		flow->has_syn_reply = true;
 		return REF_GOES_ON;
 	}
-	acknowledge(flow, packet, side);
+	if (is_challenge)
+		flow->acked[SECG_ORIG] = packet->ack;
+	else
+		acknowledge(flow, packet, side);
 	if (side == SECG_ORIG && flow->has_syn_reply && (packet->flags & REF_ACK))
 		return REF_ANSWERED;
 	if (side == SECG_REPLY && flow->is_picked_up)
