@@ -25,14 +25,17 @@ __inline int is_pickup(const struct secg_port *port, const struct guard *g, cons
 	       !(p->tcp_flags & (TCP_SYN | TCP_RST));
 }
 
-/* Where the port resets sessions that expire, both ends' MACs as this frame shows them. */
+/* Where the port resets sessions that expire, both ends' MACs as this frame shows them. None of a tagged one:
+ * a session does not know its VLAN. */
 __inline void note_macs(struct hook_context *ctx, const struct guard *g,
 			const struct secg_port *port, struct secg_flow_account *a, __u32 side)
 {
 	struct scratch *scratch = scratch_get();
 
-	if (!(port->flags & SECG_PORT_RESET) || g->is_l3 || !scratch ||
-	    load_bytes(ctx, 0, &scratch->eth, sizeof(scratch->eth)))
+	if (!(port->flags & SECG_PORT_RESET) || g->is_l3 || !scratch || hook_tag_type(ctx) ||
+	    load_bytes(ctx, 0, &scratch->eth, sizeof(scratch->eth)) ||
+	    scratch->eth.h_proto == bpf_htons(ETH_P_8021Q) ||
+	    scratch->eth.h_proto == bpf_htons(ETH_P_8021AD))
 		return;
 	__builtin_memcpy(a->mac[side & 1], scratch->eth.h_source, ETH_ALEN);
 	__builtin_memcpy(a->mac[!side], scratch->eth.h_dest, ETH_ALEN);

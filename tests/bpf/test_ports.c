@@ -315,6 +315,18 @@ FOR_ALL(test_macs_are_noted)
 	assert_memory_equal(SESSION().flow.a.mac[SECG_REPLY], session.flow.a.mac[SECG_ORIG], 6);
 }
 
+/* A session does not know its VLAN, in which the ends would have to be told. */
+FOR_ALL(test_macs_in_a_vlan_are_not_noted)
+{
+	static const uint8_t none[2][6];
+
+	policy(TO_B, ", 'reset_on_expiry': true");
+	OUT(PASS, ETH, VLAN(5), AB(), UDP(1000, 53));
+	assert_memory_equal(SESSION().flow.a.mac, none, sizeof(none));
+	BACK(PASS, ETH, VLAN_AD(5), BA(), UDP(53, 1000));
+	assert_memory_equal(SESSION().flow.a.mac, none, sizeof(none));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +344,7 @@ int main(void)
 		TEST(test_fail_open),
 		TEST(test_fail_open_undecided),
 		TEST(test_macs_are_noted),
+		TEST(test_macs_in_a_vlan_are_not_noted),
 	};
 
 	return RUN("ports", tests);
