@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Room for the rare paths, too large for the stack beside the packet itself. One per CPU: a program is
- * not interrupted by another on its CPU. What is read back from here is an unknown number to the
- * verifier, which also keeps it from following every path of a walk.
+ * The packet that is judged, what becomes of it, and room for the rare paths. One per CPU: a program is not
+ * interrupted by another on its CPU. What is read back from here is an unknown number to the verifier,
+ * so that paths meet again which on the stack would be followed apart (docs/decisions/0002).
  */
 #ifndef SECG_BPF_SCRATCH_H
 #define SECG_BPF_SCRATCH_H

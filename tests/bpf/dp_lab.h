@@ -153,8 +153,13 @@ static inline int lab_link_foreign(int program_fd, int ifindex, uint32_t type, u
 static inline uint32_t lab_first_tcx(int ifindex, uint32_t type, uint32_t *ret_count)
 {
 	uint32_t ids[SYS_MPROG_MAX] = {0};
+	int r = sys_tcx_query(ifindex, type, ids, ret_count);
 
-	assert_int_equal(sys_tcx_query(ifindex, type, ids, ret_count), 0);
+	/* Before 6.6 there is no TCX, and nothing in its line. */
+	if (r == -EINVAL)
+		*ret_count = 0;
+	else
+		assert_int_equal(r, 0);
 	return *ret_count ? ids[0] : 0;
 }
 
