@@ -137,6 +137,25 @@ struct reading {
 	uint64_t offset_ns; /* from it to the wall clock */
 };
 
+/* Why a packet that passed by `audit` would have been dropped. The rule may have gone meanwhile. */
+static enum secg_reason audited_reason(const struct engine *engine, const char *key)
+{
+	_cleanup_free_ char *name = NULL;
+	const struct acl *acl;
+	const char *id;
+
+	if (!key)
+		return SECG_REASON_DEFAULT;
+	id = strchr(key, '/') + 1;
+	name = strndup(key, (size_t)(id - 1 - key));
+	acl = name ? config_find_acl(engine->live->config, name) : NULL;
+	for (size_t i = 0; acl && i < acl->rule_count; i++)
+		if (!strcmp(acl->rules[i].id, id))
+			return acl->rules[i].action == SECG_ACTION_REJECT ? SECG_REASON_RULE_REJECT
+									  : SECG_REASON_RULE_DROP;
+	return SECG_REASON_NONE;
+}
+
 static void take_record(const struct secg_event *record, void *data)
 {
 	const struct reading *reading = data;
@@ -144,17 +163,19 @@ static void take_record(const struct secg_event *record, void *data)
 	struct listener *listener = &engine->listener;
 	const struct generation_port *entry = generation_find_id(engine->live, record->port);
 	struct secg_event event = *record;
+	const char *rule = rule_key(engine, record->rule);
 	int type = record_type(record);
 
 	event.suppressed = suppressed_since(listener, record);
 	listener->suppressed += event.suppressed;
 	if (record->kind == SECG_EVENT_REJECT)
 		reject_answer(engine, (const struct secg_event_reject *)record, reading->now_ns);
+	if (record->kind == SECG_EVENT_AUDIT)
+		event.reason = (uint8_t)audited_reason(engine, rule);
 	if (type >= 0)
 		events_add(listener->events, (enum event_type)type,
 			   record->time_ns + reading->offset_ns,
-			   record_fields(&event, entry ? entry->port->name : NULL,
-					 rule_key(engine, event.rule)));
+			   record_fields(&event, entry ? entry->port->name : NULL, rule));
 }
 
 int engine_records_fd(const struct engine *engine)

@@ -127,6 +127,18 @@ def test_audit_lets_pass_and_tells(path, daemon):
     assert (event["verdict"], event["rule"]) == ("pass", "web/no")
 
 
+def test_audit_tells_why_it_would_have_been(path, daemon):
+    rules = [{"id": "no", "action": "drop", "protocol": "udp", "dst_ports": 7100},
+             {"id": "refuse", "action": "reject", "protocol": "udp", "dst_ports": 7101}]
+    daemon.apply({"acls": {"web": {"rules": rules}},
+                  "ports": {"p": {"interface": "h0", "from": "web", "audit": True}}})
+    after = daemon.api.get("/v1/status")["events"]["last"]
+    send(path, 7100, 7101, 7102)
+    assert [(event["verdict"], event.get("reason"), event.get("rule"))
+            for event in wait_events(daemon, after, 3, "audit")] == [
+        ("pass", "rule_drop", "web/no"), ("pass", "rule_reject", "web/refuse"), ("pass", "default", None)]
+
+
 def test_other_drops_are_told_too(path, daemon):
     daemon.apply({"acls": {"web": {"rules": [{"id": "tcp", "action": "allow", "protocol": "tcp"}]}},
                   "ports": {"p": {"interface": "h0", "from": "web", "tcp": "strict", "to": []}}})
