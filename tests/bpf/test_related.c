@@ -146,6 +146,20 @@ FOR_ALL(test_every_protocol)
 	ERROR_TO_A(DEFAULT, AB(), UNREACHABLE);
 }
 
+/* An error about a query is none about an answer, also where identifier and type are one number. */
+FOR_ALL(test_about_an_echo_whose_identifier_is_its_type)
+{
+	const uint32_t number = family == 6 ? 128 << 8 : 8 << 8;
+
+	policy(TO_B, "");
+	OUT(PASS, ETH, AB(), ECHO(number));
+	BACK(PASS, ETH, BA(), REPLY(number));
+	ERROR_TO_A(DEFAULT, AB(), REPLY(number));
+	ERROR_TO_B(ICMP_UNRELATED, BA(), ECHO(number));
+	ERROR_TO_A(PASS, AB(), ECHO(number));
+	ERROR_TO_B(PASS, BA(), REPLY(number));
+}
+
 /* Eight bytes of the transport header, no less. What is not there is not read. */
 FOR_ALL(test_cut_off)
 {
@@ -254,6 +268,7 @@ int main(void)
 		TEST(test_about_a_reply),
 		TEST(test_every_type),
 		TEST(test_every_protocol),
+		TEST(test_about_an_echo_whose_identifier_is_its_type),
 		TEST(test_cut_off),
 		TEST(test_embedded_headers),
 		TEST(test_outer_headers),
