@@ -16,6 +16,11 @@
 #define ESTABLISHED RIG_MAP_ESTABLISHED
 #define OVERFLOW    RIG_MAP_OVERFLOW
 #define FRAGMENTS   RIG_MAP_FRAGMENTS
+#define USAGE       RIG_MAP_USAGE
+#define SOURCES     RIG_MAP_SOURCES
+#define WATCH       RIG_MAP_WATCH
+#define LOST        RIG_MAP_EVENTS_LOST
+#define EVENTS      RIG_MAP_EVENTS
 
 static struct rig_tracer *tracer; /* opened by the first trace */
 
@@ -253,6 +258,43 @@ FOR_ALL(test_overflow)
 	assert_int_equal(told.needs_overflow, 0);
 }
 
+/* ── limits ─────────────────────────────────────────────────────────────────────────────────────── */
+
+FOR_ALL(test_limits)
+{
+	policy(TO_B, ", 'limits': {'sessions': 2, 'sessions_per_source': 2, 'half_open': 1}");
+	/* A source that is not known yet, and one that is. */
+	TRACED_TCP(out, PASS, RULE | NEW | USAGE | SOURCES, SYN, .seq = 100);
+	TRACED(out, PASS, RULE | NEW | USAGE | SOURCES, ETH, AB(), UDP(1000, 53));
+	TRACED(out, LIMIT_PORT, 0, ETH, AB(), UDP(1001, 53));
+	/* Taken out again at its end, and where it is not half-open any more. */
+	TRACED_TCP(back, PASS, RULE | NEW | USAGE | SOURCES, RST | ACK, .ack = 101);
+	TRACED_TCP(out, PASS, RULE | NEW | USAGE | SOURCES, SYN, .seq = 100);
+	TRACED_TCP(back, PASS, RULE | NEW, SYN | ACK, .seq = 500, .ack = 101);
+	TRACED_TCP(out, PASS, RULE | NEW | ESTABLISHED | USAGE, ACK, .seq = 101, .ack = 501);
+	/* What one limit has taken another gives back. */
+	policy(TO_B, ", 'limits': {'sessions': 9, 'half_open': 9, 'sessions_per_source': 2}");
+	TRACED(out, LIMIT_SOURCE, 0, ETH, AB(), TCP(1001, 80, SYN));
+}
+
+/* ── what is told ───────────────────────────────────────────────────────────────────────────────── */
+
+FOR_ALL(test_events)
+{
+	struct secg_watch watch = {.rate = UINT32_MAX};
+	uint64_t before = rig_events_lost(rig, SECG_EVENT_LOG);
+	int told = 0;
+
+	policy("{'id': 'r', 'action': 'drop', 'protocol': 'udp', 'log': true}", "");
+	rig_watch(rig, rig_rule_number(rig, "p1", "a/r"), &watch);
+	rig_watch(rig, SECG_WATCH_REASON | SECG_REASON_MALFORMED, &watch);
+	TRACED(out, RULE_DROP, RULE | WATCH | EVENTS, ETH, AB(), UDP(1, 2));
+	TRACED(out, MALFORMED, WATCH | EVENTS, ETH, AB(), UDP(1, 2), CUT(1));
+	while (rig_events_lost(rig, SECG_EVENT_LOG) == before && told++ < 20000)
+		OUT(RULE_DROP, ETH, AB(), UDP(1, 2));
+	TRACED(out, RULE_DROP, RULE | WATCH | LOST, ETH, AB(), UDP(1, 2));
+}
+
 /* Without Ethernet header, whatever the test run takes for the EtherType. XDP knows no such device. */
 static void test_l3_device(void **state)
 {
@@ -283,6 +325,7 @@ int main(void)
 		TEST(test_udp),      TEST(test_tcp),
 		TEST(test_expired),  TEST(test_recheck),
 		TEST(test_overflow), TEST(test_l3_device),
+		TEST(test_limits),   TEST(test_events),
 	};
 	int failed = RUN("trace", tests);
 

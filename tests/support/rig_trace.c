@@ -8,6 +8,8 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/cleanup.h"
 #include "rig_internal.h"
@@ -135,23 +137,40 @@ static uint64_t digest_of(const struct bpf_map *map)
 	return digest;
 }
 
+/* Bytes that have been written into a ring: what its second page, which is for the reader, begins with. */
+static uint64_t written(const struct bpf_map *ring)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(ring), (off_t)size);
+	uint64_t position;
+
+	if (page == MAP_FAILED)
+		rig_die("mmap of %s: %m", bpf_map__name(ring));
+	memcpy(&position, page, sizeof(position));
+	munmap(page, size);
+	return position;
+}
+
 struct rig_snapshot rig_snapshot(struct rig *rig)
 {
 	const struct bpf_map *const maps[] = {
 		rig->skel->maps.secg_port_counters, rig->skel->maps.secg_rule_counters,
 		rig->skel->maps.secg_new,           rig->skel->maps.secg_established,
 		rig->skel->maps.secg_overflow,      rig->skel->maps.secg_fragments,
+		rig->skel->maps.secg_usage,         rig->skel->maps.secg_sources,
+		rig->skel->maps.secg_watch,         rig->skel->maps.secg_events_lost,
 	};
 	struct rig_snapshot snapshot;
 	uint64_t tables = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		snapshot.digest[i] = digest_of(maps[i]);
+	snapshot.digest[ARRAY_SIZE(maps)] = written(rig->skel->maps.secg_events);
 	tables = add(tables, rig->lines,
 		     bpf_map__max_entries(rig->skel->maps.secg_table) * sizeof(*rig->lines));
 	tables = add(tables, rig->selector, SECG_SELECTOR_ITEMS * sizeof(*rig->selector));
 	tables = add(tables, rig->ifindex, SECG_IFINDEX_SLOTS * sizeof(*rig->ifindex));
-	snapshot.digest[ARRAY_SIZE(maps)] = add(
+	snapshot.digest[ARRAY_SIZE(maps) + 1] = add(
 		tables, &(uint64_t){digest_of(rig->skel->maps.secg_ifindex_far)}, sizeof(uint64_t));
 	return snapshot;
 }

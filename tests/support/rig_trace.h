@@ -15,9 +15,14 @@ enum rig_map {
 	RIG_MAP_ESTABLISHED = 1 << 3,
 	RIG_MAP_OVERFLOW = 1 << 4,
 	RIG_MAP_FRAGMENTS = 1 << 5,
-	RIG_MAP_TABLES = 1 << 6,
+	RIG_MAP_USAGE = 1 << 6,
+	RIG_MAP_SOURCES = 1 << 7,
+	RIG_MAP_WATCH = 1 << 8,
+	RIG_MAP_EVENTS_LOST = 1 << 9,
+	RIG_MAP_EVENTS = 1 << 10,
+	RIG_MAP_TABLES = 1 << 11,
 };
-#define RIG_MAPS 7
+#define RIG_MAPS 12
 
 struct rig_tracer;
 
