@@ -54,7 +54,7 @@ def test_every_field_is_below_another():
     ("default", ["stats.reasons.default", "No rule matched.", "There is also ports.NAME.default"]),
     ("ports", ["interface", "timeouts"]),
     ("port_templates", ["match", "(required)", "timeouts"]),
-    ("members.add.ttl_s", ["unit      seconds", "numbers 1 to 31536000"]),
+    ("members.add", ["prefix or object, or a list", "ttl_s"]),
 ])
 def test_for_people(path, says):
     done = explain(path)
