@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `make check-mutants`: breaks the BPF source in one place at a time, in a copy of the tree, and expects
-# the differential test to turn red each time, or the test of traced runs where they are broken. A mutant
+# the differential test to turn red each time, or the test programs of tests/bpf that the group names, where
+# it cannot see the place: traced runs, rare fields, sessions, senders. A mutant
 # that goes unnoticed, that does not build or that the kernel refuses to load counts as failed.
 set -eu
 
@@ -30,24 +31,32 @@ tar -C "$root" --exclude=./.git --exclude=./build -cf - . | tar -C "$tree" -xf -
 cp -a "$build" "$tree/build"
 find "$tree/build" -name '*.d' -exec sed -i "s|$build/|build/|g" {} +
 
-compile() {
-	make -s -j 2 -C "$tree" BUILD=build secgd build/tests/bpf/test_trace build/tests/bpf/test_match_rare \
-		build/tests/bpf/test_antispoof build/tests/bpf/test_antispoof_nd >"$work/log" 2>&1
+# Each judge builds what it runs. 0: agrees, 1: differs, 2: could not run, 3: does not build
+build() {
+	make -s -j 2 -C "$tree" BUILD=build "$@" >"$work/log" 2>&1 || return 3
 }
-# 0: agrees with the reference, 1: differs, 2: could not run
+run_tests() {
+	build $(printf 'build/tests/bpf/%s ' "$@") || return $?
+	for program in "$@"; do
+		SEED=$seed COUNT=150 "$tree/build/tests/bpf/$program" >"$work/log" 2>&1 || return $?
+	done
+}
 differ() {
+	build secgd || return $?
 	BUILD=$tree/build /usr/bin/python3 "$tree/tests/e2e/test_differential.py" \
 		--seed "$seed" --pairs "$pairs" --stop >"$work/log" 2>&1
 }
 traced() {
-	"$tree/build/tests/bpf/test_trace" >"$work/log" 2>&1 || return $?
+	run_tests test_trace
 }
 matched() {
-	"$tree/build/tests/bpf/test_match_rare" >"$work/log" 2>&1 || return $?
+	run_tests test_match_rare
+}
+followed() {
+	run_tests test_recheck test_sessions_random
 }
 spoofed() {
-	"$tree/build/tests/bpf/test_antispoof" >"$work/log" 2>&1 &&
-		"$tree/build/tests/bpf/test_antispoof_nd" >>"$work/log" 2>&1 || return $?
+	run_tests test_antispoof test_antispoof_nd
 }
 judge=differ
 good() {
@@ -71,25 +80,24 @@ mutant() {
 		bad "FAILED   $name: its pattern is not in $2 any more"
 		return
 	fi
-	if ! compile; then
+	status=0
+	$judge || status=$?
+	case $status in
+	0) bad "SURVIVED $name" ;;
+	1) good "killed   $name" ;;
+	3)
 		bad "FAILED   $name: does not build"
 		show_log
-	else
-		status=0
-		$judge || status=$?
-		case $status in
-		0) bad "SURVIVED $name" ;;
-		1) good "killed   $name" ;;
-		*)
-			bad "FAILED   $name: does not load or run"
-			show_log
-			;;
-		esac
-	fi
+		;;
+	*)
+		bad "FAILED   $name: does not load or run"
+		show_log
+		;;
+	esac
 	cp "$work/original" "$file"
 }
 
-if ! compile || ! differ || ! traced || ! matched || ! spoofed; then
+if ! differ || ! traced || ! matched || ! followed || ! spoofed; then
 	echo "the unbroken programs do not pass the tests:" >&2
 	show_log >&2
 	exit 1
@@ -160,6 +168,10 @@ mutant trace-session-copy session.h 's/if (!is_traced())/if (1)/'
 mutant trace-session-free session.h '/void session_free(/,/^}/ s/ && !is_traced())/)/'
 mutant trace-session-open open.h 's/if (is_traced())/if (0)/'
 mutant trace-promote promote.h '/if (is_traced())$/,+1 d'
+mutant trace-limit-take limit.h 's/if (is_traced() || __sync_val/if (__sync_val/'
+mutant trace-limit-give limit.h '/void count_give(/,/^}/ s/if (!is_traced())/if (1)/'
+mutant trace-limit-source limit.h 's/if (!count && !is_traced())/if (!count)/'
+mutant trace-events outcome.h 's/if (!unlikely(what) || is_traced())/if (!unlikely(what))/'
 mutant trace-l3-device secg_tc.bpf.c 's/is_traced() ? traced_l3_type/0 ? traced_l3_type/'
 
 # ── rarer fields ───────────────────────────────────────────────────────────────────────────────────
@@ -168,10 +180,11 @@ mutant vlan-inner parse.h 's/if (!tags++)/tags++;/'
 mutant vlan-priority parse.h 's/bpf_ntohs(tag\[0\]) & VLAN_ID_MASK/bpf_ntohs(tag[0])/'
 mutant vlan-left-out rare.h 's/rare->line\[0\] = dims & SECG_DIM_VLAN/rare->line[0] = 0/'
 mutant ethertype-left-out rare.h 's/dims & SECG_DIM_ETHERTYPE ?/0 ?/'
-mutant own-left-out rare.h 's/dims & SECG_DIM_OWN ?/0 ?/'
-mutant own-of-nobody query.h 's/q->own = own ? .*;/q->own = 0;/'
-mutant session-shows-all query.h 's/q->dims = QUERY_SESSION;/q->dims = QUERY_PACKET;/'
 mutant byte-line rare.h 's|table->table + value / WORDS_PER_LINE|table->table|'
+mutant byte-absent-unseen rare.h 's/if (p->absent >> byte & 1)/if (0)/'
+mutant absent-macs parse.h 's/p->absent |= ABSENT_MACS;/p->absent |= 0;/'
+mutant absent-tcp-flags parse.h 's/p->absent = ABSENT_TCP_FLAGS | ABSENT_TRAFFIC;/p->absent = ABSENT_TRAFFIC;/'
+mutant absent-traffic parse.h 's/p->absent = ABSENT_TCP_FLAGS | ABSENT_TRAFFIC;/p->absent = ABSENT_TCP_FLAGS;/'
 mutant byte-absent rare.h 's/return table->absent;/return 0;/'
 mutant byte-count rare.h 's/if (i >= s->byte_count)/if (i + 1 >= s->byte_count)/'
 mutant byte-tables-line rare.h 's|s->bytes + i / TABLES_PER_LINE|s->bytes|'
@@ -182,6 +195,42 @@ mutant tcp-flags-reserved parse.h 's/p->byte\[SECG_BYTE_TCP_FLAGS\] = header\[13
 mutant dscp-with-ecn parse.h 's/= traffic_class >> 2;/= traffic_class \& 0x3f;/'
 mutant dscp-ipv6 parse.h 's/bpf_ntohs(\*(const __be16 \*)ip) >> 4/bpf_ntohs(*(const __be16 *)ip) >> 5/'
 mutant fragment-unseen parse.h 's/|= SECG_TRAFFIC_FRAGMENT;/|= 0;/'
+
+# ── sessions, and whether a change of the policy leaves them ───────────────────────────────────────
+judge=followed
+mutant own-left-out rare.h 's/dims & SECG_DIM_OWN ?/0 ?/'
+mutant own-of-nobody query.h 's/q->own = own ? .*;/q->own = 0;/'
+mutant own-without-revision query.h 's/tree_find(0, own, word)/tree_find(0, own, word \& SECG_RULE_NUMBER_MASK)/'
+mutant own-of-the-other-direction recheck.h 's/rules->own\[opened\]/rules->own[!opened]/'
+mutant session-shows-all query.h 's/q->dims = QUERY_SESSION;/q->dims = QUERY_PACKET;/'
+mutant recheck-of-a-reply recheck.h 's/rules->policy\[opened\], r->is_reply)/rules->policy[opened], 0)/'
+mutant recheck-of-an-answer query.h 's/q->high = bpf_ntohs(p->sport) >> 8;/q->high = p->icmp_type;/'
+mutant recheck-direction recheck.h 's/opened = r->opened & 1;/opened = g->direction \& 1;/'
+mutant recheck-rule recheck.h '/found->flow->s.rule = r->rule;/d'
+mutant recheck-timeout recheck.h '/found->flow->a.timeout = r->kept.timeout;/d'
+mutant recheck-each-time recheck.h '/found->flow->s.generation = owner->policy_generation;/d'
+mutant change-cuts recheck.h 's/(owner->flags & SECG_PORT_CUT) || //'
+mutant change-keeps verdict.h 's/!(owner->flags & SECG_PORT_KEEP) && !session_recheck/!session_recheck/'
+mutant change-reason verdict.h 's/ || o->reason == SECG_REASON_TCP_NOT_SYN))/))/'
+mutant owner-of-a-domain session.h 's/if (!unlikely(port->flags & SECG_PORT_SHARED))/if (1)/'
+mutant key-parity session.h 's/direction ^ above ? SECG_KEY_PARITY/above ? SECG_KEY_PARITY/'
+mutant key-of-who-asks session.h 's/key->flags |= SECG_KEY_ASKED_TO;/key->flags |= 0;/'
+mutant timeout session.h 's/(__u32)idle > limit;/(__u32)idle > limit + 50;/'
+mutant timeout-of-a-rule session.h 's/limit = flow->a.timeout;/limit += flow->a.timeout;/'
+mutant reset-window tcp.h 's/p->seq - found->flow->a.edge\[!side\] < RST/p->seq - found->flow->a.edge[side] < RST/'
+mutant reset-of-a-syn tcp.h 's/!tcp_rst_is_believed(found, p, side) && !answers_again(found, p, side)/!tcp_rst_is_believed(found, p, side)/'
+mutant reset-after-a-challenge tcp.h 's/if (ends_an_older_one(found, p, side))/if (0)/'
+mutant reset-of-an-older-syn tcp.h 's/found->flow->a.edge\[SECG_REPLY\] = p->ack;/p->ack;/'
+mutant fin-of-both tcp.h 's/word |= side == SECG_ORIG ? SECG_FLOW_FIN_ORIG : SECG_FLOW_FIN_REPLY;/word |= SECG_FLOW_FIN_ORIG | SECG_FLOW_FIN_REPLY;/'
+mutant syn-on-a-live-session tcp.h 's/return STEP_ASK;/return STEP_STAY;/'
+mutant overflow-uncounted promote.h 's/overflow_add(hash, 1);/overflow_add(hash, 0);/'
+mutant expired-way-kept promote.h 's/is_expired(port, slot->key.proto/0 \&\& is_expired(port, slot->key.proto/'
+mutant limit-one-more limit.h 's/(__s32)old >= (__s32)limit/(__s32)old > (__s32)limit/'
+mutant limit-answered limit.h '/void limit_answered(/,/^}/ s/count_give(&usage->half_open);/usage->half_open += 0;/'
+mutant pickup-edge open.h 's/flow->a.edge\[!side\] = p->seq;/flow->a.edge[!side] = 0;/'
+mutant pickup-reversed rules.h 's/.opened = !g->direction, .is_reply = 1/.opened = g->direction, .is_reply = 1/'
+mutant related-direction icmp_error.h 's/port->domain, !g->direction);/port->domain, g->direction);/'
+mutant related-family icmp_error.h 's/family == SECG_FAMILY_IPV4 ? IPPROTO_ICMP : IPPROTO_ICMPV6/family == SECG_FAMILY_IPV4 ? IPPROTO_ICMPV6 : IPPROTO_ICMP/'
 
 # ── senders ────────────────────────────────────────────────────────────────────────────────────────
 judge=spoofed

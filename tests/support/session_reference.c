@@ -145,7 +145,7 @@ static bool settle(struct ref *ref, struct ref_flow *flow, uint32_t now)
 	}
 	for (int i = 0; i < ref->count; i++)
 		beside += ref->flows[i].place == REF_BESIDE;
-	if (beside >= REF_OVERFLOW)
+	if (beside >= ref->room_beside)
 		return false;
 	flow->place = REF_BESIDE;
 	return true;

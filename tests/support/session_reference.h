@@ -14,12 +14,11 @@
 #include <secg/flow.h>
 #include <secg/policy.h>
 
-#define REF_PORTS    3
-#define REF_HOSTS    3
-#define REF_RULES    6
-#define REF_FLOWS    256
-#define REF_BUCKETS  64
-#define REF_OVERFLOW 8
+#define REF_PORTS   3
+#define REF_HOSTS   3
+#define REF_RULES   6
+#define REF_FLOWS   256
+#define REF_BUCKETS 64
 
 enum ref_kind {
 	REF_PLAIN, /* shows no more than its protocol */
@@ -114,6 +113,7 @@ struct ref {
 	struct ref_port ports[REF_PORTS];
 	uint32_t ticks_per_second;
 	bool usable[REF_BUCKETS][SECG_WAYS]; /* what the established table has room for */
+	int room_beside;                     /* flows that find room beside it */
 	uint32_t (*bucket)(const struct ref_flow *flow, void *data);
 	void *data;
 	int count;
