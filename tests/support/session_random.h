@@ -6,6 +6,8 @@
 #ifndef SECG_TESTS_SESSION_RANDOM_H
 #define SECG_TESTS_SESSION_RANDOM_H
 
+#include <secg/policy.h> /* before packets.h, which has macros of the same names */
+
 #include "packets.h"
 #include "random.h"
 #include "session_reference.h"
