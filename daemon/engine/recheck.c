@@ -106,10 +106,13 @@ static bool judge_one(const struct dp_session *session, void *data)
 	const struct generation_port *entry =
 		generation_find_id(recheck->next, session->flow.a.port);
 
-	if (entry &&
+	/* its port looks in another domain from now on, whatever the policy says */
+	bool is_stranded = entry && session->key.domain != entry->domain;
+
+	if (entry && !is_stranded &&
 	    (entry->changed != recheck->next->number || is_spared(recheck, entry, session)))
 		return true;
-	if (entry && recheck_admits(entry, session)) {
+	if (entry && !is_stranded && recheck_admits(entry, session)) {
 		recheck->counts.kept++;
 		return true;
 	}
@@ -121,12 +124,16 @@ static bool judge_one(const struct dp_session *session, void *data)
 
 static bool has_changed(const struct generation *next, const struct generation *live)
 {
+	const struct generation_port *entry;
+
 	for (size_t i = 0; i < next->port_count; i++)
 		if (next->ports[i].changed == next->number)
 			return true;
-	for (size_t i = 0; i < live->port_count; i++)
-		if (!generation_find_id(next, live->ports[i].id))
+	for (size_t i = 0; i < live->port_count; i++) {
+		entry = generation_find_id(next, live->ports[i].id);
+		if (!entry || entry->domain != live->ports[i].domain)
 			return true;
+	}
 	return false;
 }
 

@@ -67,6 +67,23 @@ def test_keep_and_removal(daemon, flows):
     assert daemon.sessions() == []
 
 
+@pytest.mark.parametrize("on_change", ["recheck", "keep"])
+def test_a_port_that_leaves_its_domain_leaves_its_sessions(daemon, path, flows, on_change):
+    """They are found from the old domain only: they end, and are counted; those of other ports stay."""
+    other = {"interface": "h1", "to": ["a"], "from": [], "domain": "shared"}
+    alone = {**policy(RULES)["ports"]["p"], "on_change": on_change}
+    daemon.api.patch("/v1/config", {"ports": {"p": {**alone, "domain": "shared"}, "other": other}})
+    assert daemon.sessions() == []
+    server = path.server_addr[4]
+    flow = traffic.udp(path.client, path.server, server, 4, 5353)
+    assert flow and sorted(session["port"] for session in daemon.sessions()) == ["other", "p"]
+    apart = {"ports": {"p": {**alone, "domain": None}}}
+    for query in ("?dry_run=1", ""):
+        assert daemon.api.patch("/v1/config" + query, apart)["sessions"] == {"kept": 0, "cut": 1}
+    assert [session["port"] for session in daemon.sessions()] == ["other"]
+    flow.close()
+
+
 def test_cut_flow_is_closed_both_ways(daemon, path, flows):
     """acl/50: an established connection whose rule goes is cut, in both directions."""
     daemon.api.patch("/v1/config", policy(RULES[1:]))
