@@ -29,6 +29,13 @@ __inline int is_extension(__u8 type)
 	}
 }
 
+/* Nothing follows a message of these (RFC 6275 §6.1.1, RFC 7401 §5.1, RFC 5533 §5.1): it is the protocol. */
+__inline int is_message(__u8 type, __u8 next)
+{
+	return next == IPPROTO_NONE &&
+	       (type == PROTO_MOBILITY || type == PROTO_HIP || type == PROTO_SHIM6);
+}
+
 /* Bytes of an extension, given its length field (RFC 8200 §4, RFC 4302 §2.2). */
 __inline __u32 extension_size(__u8 type, __u8 length)
 {
@@ -59,9 +66,14 @@ __inline __u32 extension_step(struct hook_context *ctx, struct extensions *e, __
 		}
 	}
 	at += extension_size(type, e->header[1]);
+	if (at > end)
+		return cut;
+	e->is_last = is_message(type, e->header[0]);
+	if (e->is_last)
+		return SECG_REASON_NONE;
 	e->at = at;
 	e->type = e->header[0];
-	return at > end ? cut : SECG_REASON_NONE;
+	return SECG_REASON_NONE;
 }
 
 /*
@@ -83,9 +95,11 @@ __attribute__((noinline)) int HOOK(extensions_walk)(struct hook_context *ctx, __
 	e->fragment = FRAGMENT_NONE;
 	e->fragment_id = 0;
 	e->fragment_edge = 0;
+	e->is_last = 0;
 	for (__u32 i = 0; i < PARSE_MAX_EXTENSIONS; i++) {
 		e->reason = extension_step(ctx, e, end);
-		if (e->reason || e->fragment == FRAGMENT_LATER || !is_extension(e->type))
+		if (e->reason || e->is_last || e->fragment == FRAGMENT_LATER ||
+		    !is_extension(e->type))
 			return e->reason;
 	}
 	e->reason = SECG_REASON_EXT_DEPTH;

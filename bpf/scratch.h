@@ -24,7 +24,8 @@ struct extensions {
 	__u8 type;           /* protocol of what follows */
 	__u8 fragment;       /* enum packet_fragment */
 	__u8 header[8];      /* the extension under the eye */
-	__u8 zero[2];
+	__u8 is_last;        /* it is itself what the packet carries */
+	__u8 zero;
 };
 
 /* What is to be told of a packet (event.h). */

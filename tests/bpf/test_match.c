@@ -104,6 +104,33 @@ static void test_protocols(void **state)
 	}
 }
 
+/* acl/37: messages that have the form of an extension header with nothing behind it. */
+static void test_messages_in_the_form_of_extensions(void **state)
+{
+	static const uint8_t numbers[] = {135, 139, 140};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers); i++) {
+		const uint16_t number = numbers[i];
+		char text[256];
+
+		snprintf(
+			text, sizeof(text),
+			"{'acls': {'a': {'rules': [{'id': 'r', 'action': 'allow', 'protocol': %d}]}},"
+			" 'ports': {'p1': {'interface': 'p1', 'from': ['a'], 'to': []}}}",
+			number);
+		rig_clear(rig);
+		rig_policy(rig, text);
+		FROM(PASS, ETH, IP6(A6, B6), EXT(number, .next = 59, .options = 2));
+		TO(PASS, ETH, IP6(B6, A6), EXT(60), EXT(number, .next = 59));
+		TO(PASS, ETH, IP6(C6, A6), ICMP6(1, 0), IP6(A6, B6), EXT(number, .next = 59));
+		/* Something behind it is what counts, and so is nothing behind another one. */
+		FROM(DEFAULT, ETH, IP6(A6, B6), EXT(number), TCP(1, 2, SYN));
+		FROM(DEFAULT, ETH, IP6(A6, B6), EXT(60, .next = 59));
+		FROM(MALFORMED, ETH, IP6(A6, B6), EXT(number, .next = 59), CUT(1));
+	}
+}
+
 static void test_ports(void **state)
 {
 	(void)state;
@@ -203,8 +230,10 @@ static void test_ping(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_addresses), TEST(test_groups), TEST(test_protocols), TEST(test_ports),
-		TEST(test_no_ports),  TEST(test_icmp),   TEST(test_ping),
+		TEST(test_addresses), TEST(test_groups),
+		TEST(test_protocols), TEST(test_messages_in_the_form_of_extensions),
+		TEST(test_ports),     TEST(test_no_ports),
+		TEST(test_icmp),      TEST(test_ping),
 	};
 
 	return RUN("match", tests);
