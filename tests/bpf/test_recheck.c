@@ -211,6 +211,27 @@ FOR_ALL(test_own_rule_of_the_reply)
 	assert_int_equal(hits("a/back"), 1);
 }
 
+#define OPENING(flags) \
+	"{'id': 'syn', 'action': 'allow', 'protocol': 'tcp', 'tcp_flags': '" flags "'}"
+
+/* What a session does not show is held neither against it nor for it, but by the rule that it has. */
+FOR_ALL(test_hidden_fields)
+{
+	policy(WEB, "");
+	handshake();
+	policy("{'id': 'no', 'action': 'drop', 'protocol': 'tcp', 'tcp_flags': 'syn/syn,ack'}," WEB,
+	       "");
+	OUT_TCP(PASS, ACK, .seq = 101, .ack = 501);
+	policy(OPENING("syn/syn,ack"), "");
+	BACK_TCP(POLICY_CHANGE, ACK, .seq = 501, .ack = 101);
+	handshake();
+	policy(DNS "," OPENING("syn/syn,ack"), "");
+	OUT_TCP(PASS, ACK, .seq = 101, .ack = 501);
+	IS(ESTABLISHED, ESTABLISHED);
+	policy(OPENING("syn/syn,ack,fin"), "");
+	BACK_TCP(POLICY_CHANGE, ACK, .seq = 501, .ack = 101);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +249,7 @@ int main(void)
 		TEST(test_others_are_not_judged),
 		TEST(test_sessions_of_the_default),
 		TEST(test_own_rule_of_the_reply),
+		TEST(test_hidden_fields),
 	};
 
 	return RUN("recheck", tests);

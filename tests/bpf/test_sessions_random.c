@@ -354,7 +354,7 @@ static void run_sequence(uint64_t seed)
 			ref_age(&reference, ticks);
 			put_pickups();
 		}
-		if (rng_chance(&random_.rng, 3)) {
+		if (rng_chance(&random_.rng, 6)) {
 			session_random_change(&random_, &reference);
 			go_live();
 		}
