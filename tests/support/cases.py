@@ -250,21 +250,27 @@ def main():
         rows = [row for row in rows if row.identifier in arguments.rows
                 or row.identifier.split(".")[0] in arguments.rows]
     checks = [check for row in rows for check in row.checks]
-    outcomes, output = run_checks(ROOT, BUILD, checks, arguments.jobs)
     wrong = {}
+
+    def tell(check, text):
+        """As soon as it is known."""
+        if text:
+            wrong[check] = text
+        print(f"{'RED  ' if text else ''}{check.row.identifier} → {check}" + (f": {text}" if text else ""),
+              flush=True)
+
+    outcomes, output = run_checks(ROOT, BUILD, checks, arguments.jobs)
+    if any(outcomes.get(str(check)) != "passed" for check in checks):
+        print(output)
+    sound = []
     for check in checks:
         word = outcomes.get(str(check), "not there")
-        if word != "passed":
-            wrong[check] = word
-    if any(word != "passed" for word in wrong.values()):
-        print(output)
-    if not arguments.no_mutants:
-        sound = [check for check in checks if check not in wrong and check.script]
-        wrong |= {check: text for check, text in try_all(sound, arguments.jobs) if text}
-    for row in rows:
-        for check in row.checks:
-            print(f"{'RED  ' if check in wrong else ''}{row.identifier} → {check}"
-                  + (f": {wrong[check]}" if check in wrong else ""))
+        if word == "passed" and check.script and not arguments.no_mutants:
+            sound.append(check)
+        else:
+            tell(check, None if word == "passed" else word)
+    for check, text in try_all(sound, arguments.jobs):
+        tell(check, text)
     red += [f"{check.row.identifier}: {check}" for check in wrong]
     for line in red:
         print(f"RED  {line}")
