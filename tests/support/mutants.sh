@@ -13,7 +13,7 @@ case $build in /*) ;; *) build=$root/$build ;; esac
 pairs=${MUTANT_PAIRS:-30000}
 seed=${MUTANT_SEED:-1}
 # MUTANT_ONLY="NAME ...": those alone
-passed=0 failed=0
+passed=0 failed=0 number=0
 
 if [ "$(id -u)" -ne 0 ]; then
 	echo "mutants are run in a network namespace: run as root" >&2
@@ -24,6 +24,25 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# ── side by side: each part has a tree of its own and takes every MUTANT_PARTS-th ────────────────────
+parts=${MUTANT_PARTS:-$(nproc)}
+if [ -z "${MUTANT_PART:-}" ]; then
+	part=0 status=0 processes=
+	while [ "$part" -lt "$parts" ]; do
+		MUTANT_PART=$part MUTANT_PARTS=$parts sh "$0" >"$work/part$part" 2>&1 &
+		processes="$processes $!"
+		part=$((part + 1))
+	done
+	trap 'kill $processes 2>/dev/null; exit 143' INT TERM
+	for process in $processes; do
+		wait "$process" || status=1
+	done
+	cat "$work"/part*
+	echo "mutants: $(cat "$work"/part* | grep -c '^killed') killed, $(cat "$work"/part* |
+		grep -cE '^(SURVIVED|FAILED)') not"
+	exit "$status"
+fi
+
 # ── the copy: sources, and what is built of them, so that only what depends on a mutant is built again ──
 tree=$work/tree
 mkdir "$tree"
@@ -33,7 +52,7 @@ find "$tree/build" -name '*.d' -exec sed -i "s|$build/|build/|g" {} +
 
 # Each judge builds what it runs. 0: agrees, 1: differs, 2: could not run, 3: does not build
 build() {
-	make -s -j 2 -C "$tree" BUILD=build "$@" >"$work/log" 2>&1 || return 3
+	make -s -C "$tree" BUILD=build "$@" >"$work/log" 2>&1 || return 3
 }
 run_tests() {
 	build $(printf 'build/tests/bpf/%s ' "$@") || return $?
@@ -74,6 +93,8 @@ show_log() {
 mutant() {
 	name=$1 file=$tree/bpf/$2
 	case " ${MUTANT_ONLY:-$name} " in *" $name "*) ;; *) return ;; esac
+	number=$((number + 1))
+	[ $((number % parts)) -eq "$MUTANT_PART" ] || return 0
 	cp "$file" "$work/original"
 	sed -i "$3" "$file"
 	if cmp -s "$file" "$work/original"; then
