@@ -97,7 +97,8 @@ static const struct row {
 	{",\"to\":[]", NULL, SECG_TO},
 	{",\"to\":[\"answers\"]", NULL, -1},
 	{",\"to\":[],\"default\":{\"to\":{\"action\":\"allow\"}}", NULL, -1},
-	{",\"to\":[\"mute\"],\"default\":{\"to\":{\"action\":\"allow\"}}", NULL, SECG_TO},
+	/* Its default tracks, and with it the direction without lists: answers are of a session. */
+	{",\"to\":[\"mute\"],\"default\":{\"to\":{\"action\":\"allow\"}}", NULL, -1},
 };
 
 static struct net_tcp connection_from(const char *peer)
