@@ -59,6 +59,20 @@ static void test_mac(void **state)
 	     UDP(1, 2));
 }
 
+/* A device without Ethernet header: its frames have no MAC, not one of zeros. What stands at offset 12 of the
+ * address is what a test run takes for the EtherType. */
+static void test_no_mac(void **state)
+{
+	(void)state;
+	if (rig->from == RIG_XDP)
+		return;
+	rig_policy(rig, STATELESS("'src_mac': '00:00:00:00:00:00/01:00:00:00:00:00'"));
+	FROM(PASS, ETH, IP4(A, B), UDP(1, 2));
+	rig_set_l3(rig, "p1");
+	FROM(DEFAULT, IP4("8.0.0.1", B), UDP(1, 2), RAW(16));
+	FROM(DEFAULT, IP6("2001:db8:86dd::1", B6), UDP(1, 2), RAW(16));
+}
+
 static void test_tcp_flags(void **state)
 {
 	(void)state;
@@ -160,6 +174,7 @@ int main(void)
 		TEST(test_vlan),
 		TEST(test_ethertype),
 		TEST(test_mac),
+		TEST(test_no_mac),
 		TEST(test_tcp_flags),
 		TEST(test_dscp_and_fragment),
 		TEST(test_rare_fields_of_many_rules),
