@@ -16,10 +16,12 @@ import traffic
 from legs import WITNESS_PORT, Witness, sites
 
 ALL = {"a": {"rules": [{"id": "all", "action": "allow-stateless"}]}}
-MACS = {"exact": "02:aa:00:00:00:01", "oui": "02:bb:00:00:00:00/ff:ff:ff:00:00:00", "wild": "02:00:00:00:00:00/03:00:00:00:00:00"}
+MACS = {"exact": "02:aa:00:00:00:01", "oui": "02:bb:00:00:00:00/ff:ff:ff:00:00:00",
+        "wild": "02:00:00:00:00:00/03:00:00:00:00:00"}
 SENT_MAC = {"exact": "02:aa:00:00:00:01", "oui": "02:bb:00:77:66:55", "wild": "02:cc:12:34:56:78"}
 OTHER_MAC = {"exact": "02:aa:00:00:00:02", "oui": "02:bb:01:77:66:55", "wild": "00:cc:12:34:56:78"}
-PREFIXES = {"exact": ["10.1.0.77", "fd01::77"], "subnet": ["10.1.0.64/28", "fd01::70/124"], "wild": ["0.0.0.0/0", "::/0"]}
+PREFIXES = {"exact": ["10.1.0.77", "fd01::77"], "subnet": ["10.1.0.64/28", "fd01::70/124"],
+            "wild": ["0.0.0.0/0", "::/0"]}
 OTHER_ADDRESS = {"exact": {4: "10.1.0.78", 6: "fd01::78"}, "subnet": {4: "10.1.0.80", 6: "fd01::80"}}
 ADDRESS = {4: "10.1.0.77", 6: "fd01::77"}
 SWAPS = 30
@@ -35,10 +37,11 @@ def frame(site, mac, family, source, mark, tags=()):
     return made / ip(src=source, dst=site.address("server", family)) / UDP(sport=1, dport=2) / mark
 
 
-def guard(site, entries, **more):
-    """Through port h0; `entries` of a shared list."""
+def guard(site, entries):
+    """Port h0 with a shared list, in which the client's own stack is, too: it speaks when it likes."""
+    entries = [{"mac": site.ends["src"], "prefixes": ["10.1.0.1", "fd01::1"]}] + entries
     site.daemon.apply({"acls": ALL, "macip": {"m": {"entries": entries}},
-                       "ports": {"p": {**site.port("near", ["a"]), "macip": "m", **more}}})
+                       "ports": {"p": {**site.port("near", ["a"]), "macip": "m"}}})
     assert site.daemon.port("p")["state"] == "guarded", site.daemon.port("p")
 
 
@@ -87,19 +90,19 @@ def test_tags(site):
 def test_lists_replaced_under_traffic(site):
     """acl/48.3, acl/48.4: hundreds of entries, the whole list replaced again and again: the sender that every
     list has loses nothing, one that no list has gets nothing through."""
-    own = {"mac": site.ends["src"], "prefixes": ["10.1.0.1", "fd01::1"]}
 
     def entries(number):
-        return [own] + [{"mac": f"02:dd:00:{number % 256:02x}:{i // 256:02x}:{i % 256:02x}",
-                         "prefixes": [f"10.1.{8 + i // 200}.{i % 200 + 1}", f"fd01::{number}:{i}"]} for i in range(300)]
+        return [{"mac": f"02:dd:00:{number % 256:02x}:{i // 256:02x}:{i % 256:02x}",
+                 "prefixes": [f"10.1.{8 + i // 200}.{i % 200 + 1}", f"fd01::{number}:{i}"]} for i in range(300)]
 
+    own = {"mac": site.ends["src"], "prefixes": ["10.1.0.1", "fd01::1"]}
     last = IP(src="10.1.0.1", dst=site.address("server", 4)) / UDP(sport=1, dport=WITNESS_PORT)
     guard(site, entries(0))
     witness = Witness(site.path)
     witness.start()
     try:
         for number in range(1, SWAPS + 1):
-            assert site.daemon.api.put("/v1/macip/m", {"entries": entries(number)})["changed"]
+            assert site.daemon.api.put("/v1/macip/m", {"entries": [own] + entries(number)})["changed"]
             sent = {}
             for i in (0, 150, 299):
                 addresses = {4: f"10.1.{8 + i // 200}.{i % 200 + 1}", 6: f"fd01::{number}:{i}"}
