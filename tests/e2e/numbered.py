@@ -88,3 +88,9 @@ def end_senders(processes):
 def ring_losses(path):
     return (counters.nic(path.client, "c0", r"tx_queue_\d+_xdp_xmit_errors")
             + counters.nic(path.host, "h0", r"rx_queue_\d+_drops"))
+
+
+def passed_by_rules(stats):
+    """Both kernels speak now and then, too (MLD, neighbours); all that leaves by the port is that."""
+    port = stats["ports"]["p"]
+    return port["from"]["packets"] - (sum(stats["infrastructure"].values()) - port["to"]["packets"])
