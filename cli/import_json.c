@@ -99,15 +99,12 @@ void import_json_left(struct import *import, uint32_t file, const char *path, co
 	struct position at = find_place(import, file, path);
 	_cleanup_free_ char *message = NULL;
 	va_list args;
-	int r;
 
 	va_start(args, format);
-	r = vasprintf(&message, format, args);
+	message = memory_vformat(format, args);
 	va_end(args);
-	if (r < 0)
-		message = NULL;
 	import_report_add(&import->left, positions_file_name(import->positions, file), at.line,
-			  at.column, "%s", (const char *)memory_check(message));
+			  at.column, "%s", message);
 }
 
 void import_json_error(struct import *import, uint32_t file, const char *path, const char *format,
@@ -116,14 +113,10 @@ void import_json_error(struct import *import, uint32_t file, const char *path, c
 	struct position at = find_place(import, file, path);
 	_cleanup_free_ char *message = NULL;
 	va_list args;
-	int r;
 
 	va_start(args, format);
-	r = vasprintf(&message, format, args);
+	message = memory_vformat(format, args);
 	va_end(args);
-	if (r < 0)
-		message = NULL;
 	problems_add(&import->errors, positions_file_name(import->positions, file), at.line,
-		     at.column, "%s%s%s", path, path[0] ? ": " : "",
-		     (const char *)memory_check(message));
+		     at.column, "%s%s%s", path, path[0] ? ": " : "", message);
 }

@@ -21,14 +21,10 @@ void import_report_add(struct import_report *report, const char *file, uint32_t 
 	struct import_item item = {
 		.file = file, .line = line, .column = column, .order = report->count};
 	va_list args;
-	int r;
 
 	va_start(args, format);
-	r = vasprintf(&item.message, format, args);
+	item.message = memory_vformat(format, args);
 	va_end(args);
-	if (r < 0)
-		item.message = NULL;
-	memory_check(item.message);
 	for (size_t i = 0; i < report->count; i++) {
 		if (is_same(&report->items[i], &item)) {
 			free(item.message);

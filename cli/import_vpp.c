@@ -18,11 +18,9 @@ void vpp_left(struct vpp *vpp, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&message, format, args) < 0)
-		message = NULL;
+	message = memory_vformat(format, args);
 	va_end(args);
-	import_report_add(&vpp->import->left, vpp->file, vpp->line, 1, "%s",
-			  (const char *)memory_check(message));
+	import_report_add(&vpp->import->left, vpp->file, vpp->line, 1, "%s", message);
 }
 
 bool vpp_error(struct vpp *vpp, const char *format, ...)
@@ -31,11 +29,9 @@ bool vpp_error(struct vpp *vpp, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&message, format, args) < 0)
-		message = NULL;
+	message = memory_vformat(format, args);
 	va_end(args);
-	problems_add(&vpp->import->errors, vpp->file, vpp->line, 1, "%s",
-		     (const char *)memory_check(message));
+	problems_add(&vpp->import->errors, vpp->file, vpp->line, 1, "%s", message);
 	return false;
 }
 

@@ -16,16 +16,22 @@ void *memory_check(void *p)
 	exit(CLI_REFUSED);
 }
 
+char *memory_vformat(const char *format, va_list args)
+{
+	char *text;
+
+	return memory_check(vasprintf(&text, format, args) < 0 ? NULL : text);
+}
+
 char *memory_format(const char *format, ...)
 {
 	char *text;
 	va_list args;
-	int r;
 
 	va_start(args, format);
-	r = vasprintf(&text, format, args);
+	text = memory_vformat(format, args);
 	va_end(args);
-	return memory_check(r < 0 ? NULL : text);
+	return text;
 }
 
 char *memory_copy(const char *text)

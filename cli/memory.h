@@ -6,6 +6,7 @@
 #ifndef CLI_MEMORY_H
 #define CLI_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -39,6 +40,7 @@ static inline void freep(void *p)
 void *memory_check(void *p);
 /* Like printf into a new string; the caller frees it. */
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *memory_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 char *memory_copy(const char *text);
 /* Makes room for one more item in an array that doubles. */
 void *memory_grow(void *items, size_t count, size_t *room, size_t item_size);

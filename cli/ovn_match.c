@@ -20,16 +20,12 @@ const int ovn_field_max[OVN_FIELD_COUNT] = {
 bool ovn_match_refuse(char **why, const char *format, ...)
 {
 	va_list args;
-	int r;
 
 	if (*why)
 		return false;
 	va_start(args, format);
-	r = vasprintf(why, format, args);
+	*why = memory_vformat(format, args);
 	va_end(args);
-	if (r < 0)
-		*why = NULL;
-	memory_check(*why);
 	return false;
 }
 

@@ -40,14 +40,10 @@ void problems_add(struct problems *problems, const char *file, uint32_t line, ui
 	};
 	_cleanup_free_ char *message = NULL;
 	va_list args;
-	int r;
 
 	va_start(args, format);
-	r = vasprintf(&message, format, args);
+	message = memory_vformat(format, args);
 	va_end(args);
-	if (r < 0)
-		message = NULL;
-	memory_check(message);
 	if (!file)
 		append(problems, TAKE_PTR(message), place);
 	else if (line == 0)

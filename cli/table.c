@@ -54,12 +54,11 @@ void table_format(struct table *table, const char *format, ...)
 {
 	va_list args;
 	char *text;
-	int r;
 
 	va_start(args, format);
-	r = vasprintf(&text, format, args);
+	text = memory_vformat(format, args);
 	va_end(args);
-	table_take(table, memory_check(r < 0 ? NULL : text));
+	table_take(table, text);
 }
 
 void table_paint(struct table *table, enum color color)

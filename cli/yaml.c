@@ -31,18 +31,15 @@ static void complain(struct builder *builder, const struct tape_item *item, cons
 {
 	_cleanup_free_ char *message = NULL;
 	va_list args;
-	int r;
 
 	builder->is_bad = true;
 	if (builder->alias_depth > 0 && !builder->is_stopped)
 		return;
 	va_start(args, format);
-	r = vasprintf(&message, format, args);
+	message = memory_vformat(format, args);
 	va_end(args);
-	if (r < 0)
-		message = NULL;
 	problems_add(builder->problems, positions_file_name(builder->positions, builder->file),
-		     item->line, item->column, "%s", (char *)memory_check(message));
+		     item->line, item->column, "%s", message);
 }
 
 static void place(struct builder *builder, uint64_t path, const struct tape_item *item)
